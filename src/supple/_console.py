@@ -1,0 +1,132 @@
+"""What the command line says and where: people read text, programs read JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import numpy as np
+from cyclopts import Parameter
+
+from supple.errors import MaterialError, OutputError, SceneError, SuppleError, SuppleWarning
+from supple.scene.progress import Listener, pick_listener
+
+__all__ = ["Common", "Console", "perform"]
+
+FAILED, WRONG_INPUT = 1, 2
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """The options every verb takes."""
+
+    json: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None
+    """Write the result as JSON to this file; - is standard output, and nothing else is printed there."""
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False
+    """Say nothing but errors."""
+    verbose: Annotated[int, Parameter(name=["--verbose", "-v"], count=True)] = 0
+    """Say more; twice (-vv) shows where an error came from."""
+    seed: int = 0
+    """Seed of everything random; the same seed gives the same bytes."""
+    threads: int | None = None
+    """Threads to use (default: all cores)."""
+
+
+class Console:
+    """Where a verb's words go: standard output, or standard error when JSON has that."""
+
+    def __init__(self, common: Common) -> None:
+        self.common = common
+        self.verbosity = -1 if common.quiet else common.verbose
+        self.listener: Listener = pick_listener(self.verbosity)
+
+    def say(self, text: str) -> None:
+        """Print a line for a person, unless quiet."""
+        if self.verbosity >= 0:
+            print(text, file=self._stream(), flush=True)
+
+    def detail(self, text: str) -> None:
+        """Print a line for a curious person (-v)."""
+        if self.verbosity >= 1:
+            self.say(text)
+
+    def warn(self, text: str) -> None:
+        """Print a warning to standard error, unless quiet."""
+        if self.verbosity >= 0:
+            print(text, file=sys.stderr, flush=True)
+
+    def write_json(self, data: Mapping[str, Any]) -> None:
+        """Write the result where --json asks for it."""
+        target = self.common.json
+        if target is None:
+            return
+        text = json.dumps(data, default=_plain, allow_nan=False) + "\n"
+        if target == "-":
+            sys.stdout.write(text)
+            return
+        try:
+            Path(target).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{target} cannot be written ({error.strerror}): choose another --json file.") from None
+
+    def _stream(self) -> TextIO:
+        return sys.stderr if self.common.json == "-" else sys.stdout
+
+
+def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, Any]]) -> int:
+    """Do a verb's work, report its result or its error, and return the exit code."""
+    console = Console(common)
+    try:
+        if common.threads is not None:
+            _limit_threads(common.threads)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", SuppleWarning)
+            warnings.showwarning = lambda message, *_, **__: console.warn(f"warning: {message}")
+            result = work(console)
+            console.write_json({"verb": verb, **result})
+        return FAILED if result.get("failed") else 0
+    except SuppleError as error:
+        code = WRONG_INPUT if isinstance(error, SceneError | MaterialError) else FAILED
+        return _report(console, verb, error, str(error), code)
+    except KeyboardInterrupt as error:
+        return _report(console, verb, error, "stopped before it was done: run it again.", FAILED)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}; this is a fault of supple, please report it with the output of -vv."
+        return _report(console, verb, error, text, FAILED)
+
+
+def _report(console: Console, verb: str, error: BaseException, text: str, code: int) -> int:
+    """Say in one sentence what went wrong (where, with -vv) and return the exit code."""
+    console.listener.end()
+    if console.verbosity >= 2:
+        traceback.print_exception(error)
+    print(f"supple {verb}: {text}", file=sys.stderr, flush=True)
+    try:
+        console.write_json({"verb": verb, "failed": True, "error": {"kind": type(error).__name__, "text": text}})
+    except OutputError as problem:
+        print(f"supple {verb}: {problem}", file=sys.stderr, flush=True)
+    return code
+
+
+def _limit_threads(count: int) -> None:
+    from supple._threads import set_threads
+
+    if count < 1:
+        raise SceneError(f"--threads {count} leaves nobody to work: give 1 or more.")
+    set_threads(count)
+
+
+def _plain(value: object) -> object:
+    """Numbers, arrays and paths as JSON knows them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,8 @@
+"""Body: mesh, materials, mass, damping, pins; energy, force, stiffness on all or on chosen elements."""
+
+from supple.elastic.body import Body, Damping, elastic_energy, elastic_gradient
+from supple.elastic.elements import Elements
+from supple.elastic.pins import Pins
+from supple.elastic.stiffness import StiffnessMap
+
+__all__ = ["Body", "Damping", "Elements", "Pins", "StiffnessMap", "elastic_energy", "elastic_gradient"]

@@ -1,0 +1,132 @@
+"""A soft body: mesh, materials, mass, damping, pins. Immutable; what moves is a state."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic.elements import Elements
+from supple.elastic.kernels import kernels
+from supple.elastic.pins import Pins
+from supple.errors import MaterialError, MeshError
+from supple.material import Material
+from supple.mesh.tetmesh import TetMesh
+
+__all__ = ["Body", "Damping", "elastic_energy", "elastic_gradient"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Damping:
+    """Rayleigh damping: C = mass M + stiffness K."""
+
+    mass: float = 0.0
+    """[1/s]"""
+    stiffness: float = 0.0
+    """[s]"""
+
+
+def elastic_energy(parts: tuple[Elements, ...], x: FloatArray) -> float:
+    """Elastic energy [J] of elements at positions x [m]."""
+    total = 0.0
+    for part in parts:
+        sums = np.zeros(len(part.clusters.start) - 1)
+        kernels(part.material.response).energy(
+            x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, sums
+        )
+        total += float(sums.sum())
+    return total
+
+
+def elastic_gradient(parts: tuple[Elements, ...], x: FloatArray) -> FloatArray:
+    """Derivative of the elastic energy by the positions [N], shape (n, 3)."""
+    out = np.zeros_like(x)
+    for part in parts:
+        kernels(part.material.response).gradient(
+            x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, part.clusters.colour, out
+        )
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A mesh made of materials."""
+
+    mesh: TetMesh
+    parts: tuple[Elements, ...]
+    """The elements, one value per material."""
+    mass: FloatArray
+    """Lumped mass of every vertex [kg], (n,)."""
+    pins: Pins
+    damping: Damping
+
+    @classmethod
+    def build(
+        cls,
+        mesh: TetMesh,
+        material: Material | Mapping[int, Material],
+        pins: Pins | None = None,
+        damping: Damping | None = None,
+    ) -> "Body":
+        """A body of one material, or of one for each region number of the mesh."""
+        by_region = {int(r): material for r in np.unique(mesh.regions)} if isinstance(material, Material) else material
+        missing = sorted(set(np.unique(mesh.regions).tolist()) - set(by_region))
+        if missing:
+            raise MaterialError(f"region {missing[0]} of the mesh has no material: name one for it.")
+        pins = pins or Pins.none()
+        if len(pins.vertices) and not 0 <= int(pins.vertices[0]) <= int(pins.vertices[-1]) < len(mesh.vertices):
+            raise MeshError(f"a pin names a vertex outside 0..{len(mesh.vertices) - 1}: correct its number.")
+        parts, mass = [], np.zeros(len(mesh.vertices))
+        for one in dict.fromkeys(by_region.values()):  # regions of equal material become one part
+            regions = [r for r, other in by_region.items() if other == one]
+            ids = np.flatnonzero(np.isin(mesh.regions, regions))
+            if len(ids):
+                part = Elements.build(mesh.vertices, mesh.tets, one, ids)
+                parts.append(part)
+                for corner in part.tets:
+                    mass += np.bincount(corner, one.density * part.volume / 4.0, minlength=len(mass))
+        return cls(mesh, tuple(parts), mass, pins, damping or Damping())
+
+    def pinned(self, pins: Pins) -> "Body":
+        """The same body held by other pins."""
+        return replace(self, pins=pins)
+
+    def energy(self, x: FloatArray) -> float:
+        """Elastic energy [J] at positions x [m]."""
+        return elastic_energy(self.parts, x)
+
+    def forces(self, x: FloatArray) -> FloatArray:
+        """Elastic forces on the vertices [N], shape (n, 3)."""
+        return -elastic_gradient(self.parts, x)
+
+    def jacobians(self, x: FloatArray) -> FloatArray:
+        """Volume ratio J of every tet, (m,); negative where it is inverted."""
+        out = np.empty(len(self.mesh.tets))
+        for part in self.parts:
+            out[part.ids] = np.linalg.det(part.deformation(x))
+        return out
+
+    def von_mises(self, x: FloatArray) -> FloatArray:
+        """Von Mises norm of the Cauchy stress in every tet [Pa], (m,)."""
+        out = np.empty(len(self.mesh.tets))
+        for part in self.parts:
+            F = part.deformation(x)
+            J = np.linalg.det(F)
+            J = np.where(np.abs(J) < 1e-6, 1e-6, J)
+            cauchy = part.material.stress(F) @ F.transpose(0, 2, 1) / J[:, None, None]
+            deviator = cauchy - np.trace(cauchy, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+            out[part.ids] = np.sqrt(1.5 * np.einsum("nij,nij->n", deviator, deviator))
+        return out
+
+    def hash(self) -> str:
+        """Fingerprint of mesh, materials, damping and pins."""
+        digest = hashlib.sha256()
+        for array in (self.mesh.vertices, self.mesh.tets, self.mass, self.pins.vertices, self.pins.held):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        for part in self.parts:
+            digest.update(repr(part.material).encode() + part.ids.tobytes())
+        digest.update(repr(self.damping).encode())
+        return digest.hexdigest()

@@ -1,0 +1,74 @@
+"""Elements in compact clusters, coloured so that clusters of one colour share no vertex.
+
+Clusters of a colour can add to shared arrays in parallel without locks, and colours follow each other in order:
+every sum has one order, whatever the number of threads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["LANES", "Clusters", "cluster"]
+
+LANES = 8  # elements a kernel works on at once
+_LARGEST, _SMALLEST, _PARALLEL = 512, LANES, 64  # elements a cluster; clusters worth having for the threads
+
+
+class Clusters(NamedTuple):
+    """An order of elements: cluster k is order[start[k]:start[k+1]], colour c is clusters colour[c]:colour[c+1]."""
+
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    colour: NDArray[np.int64]
+
+
+def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32]) -> Clusters:
+    """Clusters of neighbouring elements by the Z-order of their centres [m], shape (m, 3)."""
+    count = len(tets)
+    if count == 0:
+        return Clusters(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    size = int(np.clip(count // _PARALLEL // LANES * LANES, _SMALLEST, _LARGEST))
+    order = np.argsort(_z_order(centres), kind="stable")
+    label = np.empty(count, np.int64)
+    label[order] = np.arange(count) // size
+    colours = _colour(_touching(label, tets))
+    by_colour = np.argsort(colours, kind="stable")
+    rank = np.empty_like(by_colour)
+    rank[by_colour] = np.arange(len(by_colour))
+    order = order[np.argsort(rank[label[order]], kind="stable")]
+    start = np.concatenate([[0], np.cumsum(np.bincount(rank[label]))])
+    return Clusters(order, start, np.concatenate([[0], np.cumsum(np.bincount(colours))]))
+
+
+def _z_order(points: NDArray[np.float64]) -> NDArray[np.uint64]:
+    low = points.min(axis=0)
+    cells = ((points - low) / max(float(np.ptp(points, axis=0).max()), 1e-300) * 1023.0).astype(np.uint64)
+    code = np.zeros(len(points), np.uint64)
+    for axis in range(3):
+        x = cells[:, axis]
+        for shift, mask in ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249)):
+            x = (x | (x << np.uint64(shift))) & np.uint64(mask)
+        code |= x << np.uint64(axis)
+    return code
+
+
+def _touching(label: NDArray[np.int64], tets: NDArray[np.int32]) -> csr_array:
+    """Which clusters share a vertex."""
+    rows = np.repeat(label, 4)
+    incidence = csr_array((np.ones(rows.size, np.int32), (rows, tets.ravel())))
+    incidence.sum_duplicates()
+    return csr_array(incidence @ incidence.T)
+
+
+def _colour(graph: csr_array) -> NDArray[np.int64]:
+    """Greedy colours in order of number."""
+    colours = np.full(graph.shape[0], -1, np.int64)
+    for node in range(graph.shape[0]):
+        taken = set(colours[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]].tolist())
+        colour = 0
+        while colour in taken:
+            colour += 1
+        colours[node] = colour
+    return colours

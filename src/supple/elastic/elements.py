@@ -1,0 +1,71 @@
+"""Element data as a value: what kernels take, so that another rest shape or stiffness is another value."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic.clusters import Clusters, cluster
+from supple.material import Material
+
+__all__ = ["Elements"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """Tets of one material, sorted into clusters; every array runs over the elements in its last axis."""
+
+    material: Material
+    ids: NDArray[np.int64]
+    """Number of each element in the mesh, (m,)."""
+    tets: NDArray[np.int32]
+    """Vertices in ascending order, (4, m); the order does not matter to F."""
+    inverse: FloatArray
+    """Inverse of the rest edge matrix [1/m], (9, m)."""
+    volume: FloatArray
+    """Rest volume [m³], (m,); a cubature weight multiplies it."""
+    moduli: FloatArray
+    """The material's three numbers, (3, m)."""
+    clusters: Clusters
+
+    @classmethod
+    def build(
+        cls,
+        vertices: FloatArray,
+        tets: NDArray[np.int32],
+        material: Material,
+        ids: NDArray[np.int64] | None = None,
+        weights: FloatArray | None = None,
+    ) -> "Elements":
+        """The elements `ids` of a mesh (all by default), each counted `weights` times."""
+        ids = np.arange(len(tets)) if ids is None else np.asarray(ids, np.int64)
+        chosen = np.sort(tets[ids], axis=1)
+        corners = vertices[chosen]
+        clusters = cluster(corners.mean(axis=1), chosen)
+        chosen, corners = chosen[clusters.order], corners[clusters.order]
+        edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
+        volume = np.abs(np.linalg.det(edges)) / 6.0
+        if weights is not None:
+            volume = volume * np.asarray(weights, np.float64)[clusters.order]
+        moduli = np.repeat(np.array(material.moduli)[:, None], len(ids), axis=1)
+        return cls(
+            material,
+            ids[clusters.order],
+            np.ascontiguousarray(chosen.T.astype(np.int32)),
+            np.ascontiguousarray(np.linalg.inv(edges).reshape(-1, 9).T),
+            volume,
+            moduli,
+            clusters,
+        )
+
+    def with_stiffness(self, factor: float) -> "Elements":
+        """The same elements with their energy multiplied."""
+        return replace(self, volume=self.volume * factor)
+
+    def deformation(self, x: FloatArray) -> FloatArray:
+        """Deformation gradients at positions x [m], shape (m, 3, 3)."""
+        corners = x[self.tets]
+        edges = (corners[1:] - corners[:1]).transpose(1, 2, 0)
+        return np.asarray(edges @ self.inverse.T.reshape(-1, 3, 3))

@@ -1,0 +1,1 @@
+"""Factorisations, conjugate gradients, sparsity patterns, small dense kernels."""

@@ -1,0 +1,79 @@
+"""Both triangles of a block matrix, row by row: what a product with a vector reads in one pass."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import DTypeLike, NDArray
+
+from supple.linalg.pattern import BlockPattern
+
+__all__ = ["BlockRows", "multiply"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRows:
+    """Where every block of every row comes from in the upper triangle of a pattern."""
+
+    pattern: BlockPattern
+    start: NDArray[np.int64]
+    """(n + 1,) first block of each block row."""
+    columns: NDArray[np.int32]
+    source: NDArray[np.int64]
+    """Position in the upper triangle of the block's first entry (of its transpose's, below the diagonal)."""
+
+    @classmethod
+    def build(cls, pattern: BlockPattern) -> "BlockRows":
+        """The rows of a pattern."""
+        upper_row = np.repeat(np.arange(pattern.count), np.diff(pattern.neighbours_start))
+        within = np.arange(len(upper_row)) - pattern.neighbours_start[upper_row]
+        place = pattern.rows[upper_row] + 3 + 3 * within
+        own = np.arange(pattern.count)
+        rows = np.concatenate([pattern.neighbours, own, upper_row])
+        columns = np.concatenate([upper_row, own, pattern.neighbours])
+        source = np.concatenate([place, pattern.rows, place])
+        order = np.lexsort((columns, rows))
+        start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=pattern.count))])
+        return cls(pattern, start, columns[order].astype(np.int32), source[order])
+
+    def fill(self, data: FloatArray, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
+        """The blocks of the matrix whose upper triangle is `data`, shape (blocks, 9)."""
+        out = np.empty((len(self.columns), 9), dtype)
+        _fill(data, self.pattern.lengths, self.start, self.columns, self.source, out)
+        return out
+
+
+@njit(cache=True, parallel=True)
+def _fill(data, lengths, start, columns, source, out):
+    for row in prange(start.size - 1):
+        for k in range(start[row], start[row + 1]):
+            column, p = columns[k], source[k]
+            below = column < np.int64(row)
+            step = lengths[column if below else np.int64(row)]
+            if column == np.int64(row):
+                a, b, c = data[p], data[p + 1], data[p + 2]
+                d, e, f = data[p + step], data[p + step + 1], data[p + 2 * step - 1]
+                out[k, 0], out[k, 1], out[k, 2] = a, b, c
+                out[k, 3], out[k, 4], out[k, 5] = b, d, e
+                out[k, 6], out[k, 7], out[k, 8] = c, e, f
+            else:
+                for i in range(3):
+                    for j in range(3):
+                        out[k, 3 * j + i if below else 3 * i + j] = data[p + j]
+                    p += step - 1 - i
+
+
+@njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
+def multiply(start, columns, blocks, x, out):
+    """out = A x for vectors of shape (n, 3)."""
+    for row in prange(start.size - 1):
+        a, b, c = 0.0, 0.0, 0.0
+        for k in range(start[row], start[row + 1]):
+            v = columns[k]
+            p, q, r = x[v, 0], x[v, 1], x[v, 2]
+            a += blocks[k, 0] * p + blocks[k, 1] * q + blocks[k, 2] * r
+            b += blocks[k, 3] * p + blocks[k, 4] * q + blocks[k, 5] * r
+            c += blocks[k, 6] * p + blocks[k, 7] * q + blocks[k, 8] * r
+        out[row, 0], out[row, 1], out[row, 2] = a, b, c

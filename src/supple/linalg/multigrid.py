@@ -1,0 +1,64 @@
+"""Smoothed-aggregation multigrid with the rigid motions as near-null space, accelerated by conjugate gradients."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import bsr_array
+
+from supple.linalg.blocks import BlockRows
+from supple.linalg.pattern import BlockPattern
+
+__all__ = ["Multigrid", "rigid_modes"]
+
+FloatArray = NDArray[np.float64]
+
+
+def rigid_modes(x: FloatArray) -> FloatArray:
+    """Translations and rotations of points x [m], shape (3 n, 6)."""
+    modes = np.zeros((len(x), 3, 6))
+    modes[:, range(3), range(3)] = 1.0
+    for column, axis in enumerate(np.eye(3), start=3):
+        modes[:, :, column] = np.cross(axis, x - x.mean(axis=0))
+    return modes.reshape(-1, 6)
+
+
+class Multigrid:
+    """Solves positive-definite systems of one pattern; made for large statics, where inertia does not help."""
+
+    name = "AMG-CG"
+
+    def __init__(self, pattern: BlockPattern, points: FloatArray, max_iterations: int = 500) -> None:
+        self._rows = BlockRows.build(pattern)
+        self._modes = rigid_modes(points)
+        self._max_iterations = max_iterations
+        self.iterations = 0
+        """Iterations of the last solve."""
+
+    def prepare(self, data: FloatArray) -> None:
+        """Take the matrix whose upper triangle is `data` and build its hierarchy."""
+        import pyamg
+
+        blocks = self._rows.fill(data).reshape(-1, 3, 3)
+        size = self._rows.pattern.size
+        matrix = bsr_array((blocks, self._rows.columns, self._rows.start.astype(np.int32)), shape=(size, size))
+        self._levels = pyamg.smoothed_aggregation_solver(
+            matrix,
+            B=self._modes,
+            strength=("symmetric", {"theta": 0.0}),
+            smooth=("jacobi", {"omega": 4.0 / 3.0}),
+            presmoother=("block_gauss_seidel", {"sweep": "symmetric"}),
+            postsmoother=("block_gauss_seidel", {"sweep": "symmetric"}),
+            improve_candidates=None,
+            max_coarse=300,
+        )
+
+    def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
+        """x with |A x - b| <= tolerance |b|."""
+        residuals: list[float] = []
+        x = self._levels.solve(b, tol=tolerance, maxiter=self._max_iterations, accel="cg", residuals=residuals)
+        self.iterations = len(residuals) - 1
+        return np.asarray(x)
+
+    @property
+    def memory(self) -> int:
+        """Bytes held."""
+        return sum(level.A.data.nbytes + level.A.indices.nbytes for level in self._levels.levels)

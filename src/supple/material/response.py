@@ -1,0 +1,54 @@
+"""What a material must answer at one point, and how those answers become compiled loops.
+
+F is the deformation gradient as nine floats in row order, m the material's three moduli.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from numba import njit
+
+__all__ = ["Response", "specialise"]
+
+PointFunction = Callable[..., Any]
+
+
+class Response(NamedTuple):
+    """The compiled point functions of one material."""
+
+    name: str
+    psi: PointFunction
+    """psi(F, m): energy density [J/m³]."""
+    stress: PointFunction
+    """stress(F, m): first Piola–Kirchhoff stress [Pa], nine floats."""
+    frame: PointFunction
+    """frame(F): rotations U, V and stretches s in whose axes the Hessian takes the form of `spectrum`."""
+    spectrum: PointFunction
+    """spectrum(s, m): the Hessian in that frame: stretch block (six floats), twist and flip eigenvalues
+    (three floats each; entry k belongs to the plane perpendicular to axis k)."""
+    curvature: PointFunction
+    """curvature(F, A, B, m): second derivative of the stress along A and B, nine floats."""
+    source: str
+    """Digest of the code above, which keeps compiled copies of older code from being reused."""
+
+
+def digest(*functions: Callable[..., Any]) -> str:
+    """A short fingerprint of the modules these functions were written in."""
+    texts = {inspect.getsource(inspect.getmodule(getattr(f, "py_func", f))) for f in functions}  # type: ignore[arg-type]
+    return hashlib.sha256("".join(sorted(texts)).encode()).hexdigest()[:12]
+
+
+def specialise(template: FunctionType, response: Response, **options: Any) -> Callable[..., Any]:
+    """A compiled copy of a loop written against the names psi, stress, frame, spectrum, curvature.
+
+    Numba cannot cache closures over compiled functions between runs, but it does cache module functions:
+    the copy is such a function, with the material's answers among its globals and a name of its own.
+    """
+    name = f"{template.__name__}_{response.name}_{response.source}"
+    copy = FunctionType(template.__code__, {**template.__globals__, **response._asdict()}, name)
+    copy.__qualname__ = name
+    copy.__module__ = template.__module__
+    return njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"}, **options)(copy)  # type: ignore[no-any-return]

@@ -1,0 +1,7 @@
+"""The methods: each a Solver, so that swapping one changes one word of a scene."""
+
+from supple.method.full import FullSolver
+from supple.method.solver import Report, Solver
+from supple.method.state import FullState
+
+__all__ = ["FullSolver", "FullState", "Report", "Solver"]

@@ -1,0 +1,199 @@
+"""The full-space solver: every vertex an unknown, Newton to a set number of digits."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body, Pins
+from supple.errors import ConvergenceError, SceneError
+from supple.method.diagnosis import diagnose
+from supple.method.solver import Arrays, Report
+from supple.method.state import FullState, pack_state, unpack_state
+from supple.solve.forces import external_force
+from supple.solve.increment import Drag, Increment
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.integrator import INTEGRATORS
+from supple.solve.linear import LINEAR_SOLVERS
+from supple.solve.live import Live
+from supple.solve.newton import NewtonFailure, minimise
+from supple.solve.stopwatch import Stopwatch
+from supple.solve.system import System
+
+__all__ = ["FullSolver"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass
+class _Tally:
+    """What the parts of a step add up to."""
+
+    newton: int = 0
+    linear: int = 0
+    residual: float = 0.0
+    halvings: int = 0
+
+
+class FullSolver:
+    """Static, implicit Euler or Newmark steps of a body, over one Newton core."""
+
+    name = "full"
+    max_halvings = 6
+
+    def __init__(
+        self,
+        body: Body,
+        *,
+        integrator: str = "implicit_euler",
+        tolerance: float = 1e-4,
+        linear_solver: str = "auto",
+        max_iterations: int | None = None,
+    ) -> None:
+        if integrator not in INTEGRATORS:
+            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
+        if linear_solver not in LINEAR_SOLVERS:
+            raise SceneError(f"linear_solver {linear_solver!r} is not known: use one of {', '.join(LINEAR_SOLVERS)}.")
+        if not 0.0 < tolerance < 1.0:
+            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+        self.body = body
+        self.tolerance = tolerance
+        self.is_static = integrator == "static"
+        self._integrator = INTEGRATORS[integrator]
+        self._integrator_name = integrator
+        self._linear_solver = linear_solver
+        self._max_iterations = max_iterations or (200 if self.is_static else 50)
+        self._floor = _force_of_tiny_strain(body)
+        self._held: tuple[bytes, System] | None = None
+
+    def start(self, inputs: Inputs | None = None) -> FullState:
+        x = self.body.mesh.vertices.copy()
+        if inputs is None:
+            return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
+        x = Live().place(x, self.body.pins, inputs.begin.targets)
+        state = self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time)
+        return replace(state, a=self._initial_acceleration(state, inputs.begin))
+
+    def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
+        if not inputs.duration > 0.0:
+            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        watch, tally = Stopwatch(), _Tally()
+        state = replace(state, live=state.live.after(inputs.events, state.x))
+        state = self._advance(state, replace(inputs, events=()), tally, watch, 0)
+        return state, Report(
+            watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings
+        )
+
+    def positions(self, state: FullState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        return state.x if vertices is None else state.x[vertices]
+
+    def to_full(self, state: FullState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return state.x, state.v, state.a
+
+    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> FullState:
+        return FullState(time, *(np.array(field, np.float64, order="C") for field in (x, v, a)))
+
+    def pack(self, state: FullState) -> dict[str, NDArray[np.generic]]:
+        return pack_state(state)
+
+    def unpack(self, arrays: Arrays) -> FullState:
+        return unpack_state(arrays)
+
+    def describe(self) -> list[str]:
+        system = self._system(self.body.pins)
+        return [
+            f"full space, {system.unknowns:,} unknowns, {self._integrator_name.replace('_', ' ')}, "
+            f"Newton to {self.tolerance:g} of the first residual",
+            f"linear solver: {system.linear.name} ({system.reason})",
+        ]
+
+    def _advance(self, state: FullState, inputs: Inputs, tally: _Tally, watch: Stopwatch, depth: int) -> FullState:
+        """One step, or two of half the length where one fails."""
+        try:
+            return self._single(state, inputs, tally, watch)
+        except NewtonFailure as failure:
+            if depth == self.max_halvings:
+                raise ConvergenceError(diagnose(self.body, failure, inputs, self.is_static)) from failure
+            tally.halvings = max(tally.halvings, depth + 1)
+            first, second = inputs.halves()
+            state = self._advance(state, first, tally, watch, depth + 1)
+            return self._advance(state, second, tally, watch, depth + 1)
+
+    def _single(self, state: FullState, inputs: Inputs, tally: _Tally, watch: Stopwatch) -> FullState:
+        live, end = state.live, inputs.end
+        system = self._system(live.pins(self.body.pins))
+        h = inputs.duration
+        step = self._increment(state, end, h, system)
+        begin = live.place(state.x, self.body.pins, end.targets)
+        reference = float(np.linalg.norm(step.gradient(begin)))
+        with watch.phase("line search"):
+            guess = begin if self.is_static else self._better_guess(step, begin, state, h, end)
+        floor = self._floor * live.stiffness
+        self._refuse_floating(system, step, reference)
+        try:
+            found = minimise(
+                step, system, guess, reference=max(reference, floor), floor=floor, tolerance=self.tolerance,
+                max_iterations=self._max_iterations, watch=watch,
+            )  # fmt: skip
+        except NewtonFailure as failure:
+            failure.terms = step.terms(failure.x)
+            raise
+        tally.newton += found.iterations
+        tally.linear += found.linear_iterations
+        tally.residual = max(tally.residual, found.residual)
+        motion = step.motion
+        return FullState(end.time, found.x, motion.velocity(found.x), motion.acceleration(found.x), live)
+
+    def _increment(self, state: FullState, end: Moment, h: float, system: System) -> Increment:
+        body, live = self.body, state.live
+        parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
+        drag = None
+        if body.damping.stiffness > 0.0 and not self.is_static:
+            stiffness = system.map.assemble(parts, state.x, np.empty_like(system.matrix))
+            drag = Drag.build(body.damping.stiffness, stiffness, system.rows)
+        force = external_force(live.forces(end.forces), body.mass)
+        motion = self._integrator(state.x, state.v, state.a, h)
+        return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
+
+    def _better_guess(
+        self, step: Increment, begin: FloatArray, state: FullState, h: float, end: Moment
+    ) -> FloatArray:
+        """Where the body was, or where its velocity takes it: whichever has the lower potential."""
+        ahead = state.live.place(state.x + h * state.v, self.body.pins, end.targets)
+        return ahead if step.energy(ahead) < step.energy(begin) else begin
+
+    def _refuse_floating(self, system: System, step: Increment, reference: float) -> None:
+        """A static body that nothing holds has an equilibrium only when its loads balance."""
+        if not self.is_static or len(system.map.free) < len(self.body.mass) or len(system.map.locked) or step.grabs:
+            return
+        net = float(np.linalg.norm(step.force.sum(axis=0)))
+        if net > 1e-6 * max(float(np.abs(step.force).sum()), 1e-300):
+            raise SceneError(
+                f"nothing holds the body against a net force of {net:.3g} N, so it has no static equilibrium: "
+                "add a pin, or use a dynamic integrator."
+            )
+
+    def _initial_acceleration(self, state: FullState, begin: Moment) -> FloatArray:
+        if self.is_static:
+            return np.zeros_like(state.x)
+        force = external_force(begin.forces, self.body.mass) + self.body.forces(state.x)
+        a = force / self.body.mass[:, None]
+        a[self.body.pins.vertices] = np.where(self.body.pins.held, 0.0, a[self.body.pins.vertices])
+        return a
+
+    def _system(self, pins: Pins) -> System:
+        """The system of these pins; the last one is kept, because pins seldom change."""
+        key = pins.vertices.tobytes() + pins.held.tobytes()
+        if self._held is None or self._held[0] != key:
+            self._held = None  # let the old factor go before the new one comes
+            self._held = key, System(self.body, pins, self._linear_solver, static=self.is_static)
+        return self._held[1]
+
+
+def _force_of_tiny_strain(body: Body) -> float:
+    """Size of the residual that a strain of 1e-10 everywhere would leave [N]: below it all is round-off."""
+    square = 0.0
+    for part in body.parts:
+        area = np.cbrt(part.volume) ** 2
+        square += float(np.sum((area * (part.material.mu + part.material.lam)) ** 2))
+    return 1e-10 * float(np.sqrt(square))

@@ -1,0 +1,66 @@
+"""The protocol that all methods share, so that one can be switched, compared and combined with another."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.solve import Inputs
+
+__all__ = ["Report", "Solver"]
+
+FloatArray = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[np.generic]]
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Report:
+    """How one step went."""
+
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    """By phase, with `other` and `total`."""
+    newton_iterations: int = 0
+    linear_iterations: int = 0
+    kind: Literal["full", "reduced", "hybrid"] = "full"
+    full_share: float = 1.0
+    """Share of the body's unknowns that were solved for in full space."""
+    contacts: int = 0
+    estimated_error: float | None = None
+    """Relative to the full solver; None where a method makes no estimate."""
+    residual: float = 0.0
+    """Of Newton's method, relative to the beginning of the step."""
+    halvings: int = 0
+    """The step was split up to 2**halvings times."""
+
+
+class Solver(Protocol[State]):
+    """A method: a state goes in, a state comes out."""
+
+    name: str
+
+    def start(self, inputs: Inputs | None = None) -> State:
+        """The state at the beginning: at rest, pins where `inputs.begin` holds them."""
+
+    def step(self, state: State, inputs: Inputs) -> tuple[State, Report]:
+        """The state at the end of `inputs`."""
+
+    def positions(self, state: State, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Positions of all or of chosen vertices [m], (k, 3)."""
+
+    def to_full(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions [m], velocities [m/s] and accelerations [m/s²] of all vertices."""
+
+    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> State:
+        """The state nearest to given motion."""
+
+    def pack(self, state: State) -> dict[str, NDArray[np.generic]]:
+        """The state as arrays: what a checkpoint saves."""
+
+    def unpack(self, arrays: Arrays) -> State:
+        """The state that was packed, bit for bit."""
+
+    def describe(self) -> list[str]:
+        """What was chosen, in a user's words."""

@@ -1,0 +1,70 @@
+"""The state of a body in full space, and its arrays."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.solve.events import Grab
+from supple.solve.live import Live
+
+__all__ = ["FullState", "pack_state", "unpack_state"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FullState:
+    """Motion of every vertex, and what the user changed."""
+
+    time: float
+    """[s]"""
+    x: FloatArray
+    """Positions [m], (n, 3)."""
+    v: FloatArray
+    """Velocities [m/s], (n, 3)."""
+    a: FloatArray
+    """Accelerations [m/s²], (n, 3)."""
+    live: Live = field(default_factory=Live)
+
+
+def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
+    """The state as plain arrays."""
+    live = state.live
+    settings = {
+        "stiffness": live.stiffness,
+        "gravity": live.gravity,
+        "throttle": live.throttle,
+        "grabs": [asdict(grab) for grab in live.grabs],
+    }
+    return {
+        "time": np.array(state.time),
+        "x": state.x,
+        "v": state.v,
+        "a": state.a,
+        "added": live.added,
+        "places": live.places,
+        "released": live.released,
+        "live": np.array(json.dumps(settings)),  # floats survive JSON exactly
+    }
+
+
+def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
+    """The state that was packed."""
+    settings = json.loads(str(arrays["live"]))
+    grabs = tuple(
+        Grab(**{k: tuple(v) if isinstance(v, list) else v for k, v in grab.items()}) for grab in settings["grabs"]
+    )
+    live = Live(
+        settings["stiffness"],
+        tuple(settings["gravity"]) if settings["gravity"] else None,
+        settings["throttle"],
+        grabs,
+        np.asarray(arrays["added"], np.int32),
+        np.asarray(arrays["places"], np.float64),
+        np.asarray(arrays["released"], np.int32),
+    )
+    x, v, a = (np.asarray(arrays[key], np.float64) for key in ("x", "v", "a"))
+    return FullState(float(arrays["time"]), x, v, a, live)

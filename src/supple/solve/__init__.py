@@ -1,0 +1,40 @@
+"""Newton, static, implicit Euler, Newmark: what every method steps with."""
+
+from supple.solve.events import (
+    AddPin,
+    Event,
+    Grab,
+    Move,
+    Release,
+    RemovePin,
+    SetGravity,
+    SetStiffness,
+    SetThrottle,
+    event_from_dict,
+    event_to_dict,
+)
+from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.integrator import INTEGRATORS
+from supple.solve.linear import LINEAR_SOLVERS
+
+__all__ = [
+    "INTEGRATORS",
+    "LINEAR_SOLVERS",
+    "AddPin",
+    "Event",
+    "Force",
+    "Grab",
+    "Gravity",
+    "Inputs",
+    "Moment",
+    "Move",
+    "NodalForce",
+    "Release",
+    "RemovePin",
+    "SetGravity",
+    "SetStiffness",
+    "SetThrottle",
+    "event_from_dict",
+    "event_to_dict",
+]

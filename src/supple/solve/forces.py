@@ -1,0 +1,66 @@
+"""Forces as small objects."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Force", "Gravity", "NodalForce", "external_force"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Force(Protocol):
+    """Something that pushes vertices, whatever their positions."""
+
+    def add_to(self, total: FloatArray, mass: FloatArray) -> None:
+        """Add to the forces on the vertices [N], (n, 3); mass [kg], (n,)."""
+
+    def blend(self, other: Self, share: float) -> Self:
+        """This force, `share` of the way to another of its kind."""
+
+
+def _mix(a: FloatArray, b: FloatArray, share: float) -> FloatArray:
+    return (1.0 - share) * np.asarray(a, float) + share * np.asarray(b, float)
+
+
+@dataclass(frozen=True, eq=False)
+class Gravity:
+    """The same acceleration everywhere."""
+
+    acceleration: FloatArray
+    """[m/s²], (3,)"""
+
+    def add_to(self, total: FloatArray, mass: FloatArray) -> None:
+        total += mass[:, None] * np.asarray(self.acceleration)
+
+    def blend(self, other: "Gravity", share: float) -> "Gravity":
+        return Gravity(_mix(self.acceleration, other.acceleration, share))
+
+
+@dataclass(frozen=True, eq=False)
+class NodalForce:
+    """One force shared among vertices: a point (barycentric weights), a region (weights that add up to 1), or a
+    body force (weights are masses, the vector an acceleration)."""
+
+    vertices: NDArray[np.int32]
+    """(k,)"""
+    weights: FloatArray
+    """(k,)"""
+    vector: FloatArray
+    """[N], (3,)"""
+
+    def add_to(self, total: FloatArray, mass: FloatArray) -> None:
+        np.add.at(total, self.vertices, np.asarray(self.weights)[:, None] * np.asarray(self.vector))
+
+    def blend(self, other: "NodalForce", share: float) -> "NodalForce":
+        return NodalForce(self.vertices, self.weights, _mix(self.vector, other.vector, share))
+
+
+def external_force(forces: tuple[Force, ...], mass: FloatArray) -> FloatArray:
+    """Sum of the forces on the vertices [N], (n, 3)."""
+    total = np.zeros((len(mass), 3))
+    for force in forces:
+        force.add_to(total, mass)
+    return total

@@ -1,0 +1,49 @@
+"""What a scene prescribes: at one moment, and over one step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.solve.events import Event
+from supple.solve.forces import Force
+
+__all__ = ["Inputs", "Moment"]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Everything prescribed at one time."""
+
+    time: float
+    """[s]"""
+    targets: NDArray[np.float64]
+    """Positions of the body's pinned vertices [m], (k, 3), in the order of its pins."""
+    forces: tuple[Force, ...] = ()
+
+    def blend(self, other: "Moment", share: float) -> "Moment":
+        """The moment `share` of the way to another of the same step."""
+        return Moment(
+            (1.0 - share) * self.time + share * other.time,
+            (1.0 - share) * self.targets + share * other.targets,
+            tuple(a.blend(b, share) for a, b in zip(self.forces, other.forces, strict=True)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """One step: from `begin` to `end`, after what the user did."""
+
+    begin: Moment
+    end: Moment
+    events: tuple[Event, ...] = ()
+
+    @property
+    def duration(self) -> float:
+        """Length of the step [s]."""
+        return self.end.time - self.begin.time
+
+    def halves(self) -> tuple["Inputs", "Inputs"]:
+        """The same step as two of half the length; events belong to the first."""
+        middle = self.begin.blend(self.end, 0.5)
+        return Inputs(self.begin, middle, self.events), Inputs(middle, self.end)

@@ -1,0 +1,117 @@
+"""Newton's method with a line search on the potential of a step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.reused import ReusedFactor
+from supple.solve.increment import Increment
+from supple.solve.stopwatch import Stopwatch
+from supple.solve.system import System
+
+__all__ = ["NewtonFailure", "Solution", "minimise"]
+
+FloatArray = NDArray[np.float64]
+
+_ARMIJO = 1e-4  # a step must bring this share of the decrease its slope promises
+_SMALLEST_STEP = 2.0**-20
+_ROUND_OFF = 1e-14  # energies closer than this, relative, are equal
+_INEXACT = 1e-2  # digits asked of an iterative solver: Newton's own convergence makes the others
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where Newton's method arrived."""
+
+    x: FloatArray
+    iterations: int
+    linear_iterations: int
+    residual: float
+    """|∇Φ| relative to its value at the beginning of the step."""
+
+
+class NewtonFailure(ArithmeticError):
+    """No convergence; carries the last iterate."""
+
+    def __init__(self, reason: str, x: FloatArray, residual: float) -> None:
+        super().__init__(reason)
+        self.reason, self.x, self.residual = reason, x, residual
+        self.terms: dict[str, FloatArray] = {}
+        """Forces by where they come from [N], filled in by who knows them."""
+
+
+def minimise(
+    step: Increment,
+    system: System,
+    x: FloatArray,
+    *,
+    reference: float,
+    floor: float,
+    tolerance: float,
+    max_iterations: int,
+    watch: Stopwatch,
+) -> Solution:
+    """The minimum of Φ from x on, until |∇Φ| <= max(tolerance reference, floor) [N]."""
+    free, goal = system.map.free, max(tolerance * reference, floor)
+    if isinstance(system.linear, ReusedFactor):
+        system.linear.restart()
+    with watch.phase("assembly"):
+        gradient = step.gradient(x)
+    energy, linear_iterations = None, 0
+    for iteration in range(max_iterations + 1):
+        size = float(np.linalg.norm(gradient))
+        if not np.isfinite(size):
+            raise NewtonFailure("the forces are not finite", x, size / reference)
+        if size <= goal:
+            return Solution(x, iteration, linear_iterations, size / max(reference, floor))
+        if iteration == max_iterations:
+            break
+        direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), watch)
+        linear_iterations += system.linear.iterations
+        slope = float(gradient @ direction)
+        if slope >= 0.0:
+            raise NewtonFailure("the linear solver found no way down", x, size / reference)
+        with watch.phase("line search"):
+            if energy is None:
+                energy = step.energy(x)
+            move = np.zeros_like(x)
+            move[free] = direction.reshape(-1, 3)
+            x, energy = _line_search(step, x, move, energy, slope, size / reference)
+        with watch.phase("assembly"):
+            gradient = step.gradient(x)
+    raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
+
+
+def _newton_direction(
+    step: Increment, system: System, x: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch
+) -> FloatArray:
+    with watch.phase("assembly"):
+        matrix = step.hessian(x, system.matrix)
+    diagonal = system.map.pattern.diagonal
+    shift = 1e-9 * float(matrix[diagonal].mean())
+    for _ in range(8):
+        try:
+            with watch.phase("factorisation"):
+                system.linear.prepare(matrix)
+            with watch.phase("solve"):
+                return -system.linear.solve(gradient, tolerance)
+        except NotPositiveDefinite:
+            matrix[diagonal] += shift  # a motion that costs nothing: give it a little stiffness
+            shift *= 100.0
+    raise NewtonFailure("the stiffness matrix is not positive definite", x, float("inf"))
+
+
+def _line_search(
+    step: Increment, x: FloatArray, move: FloatArray, energy: float, slope: float, residual: float
+) -> tuple[FloatArray, float]:
+    """The first point of x + t move, t = 1, ½, ¼ ..., that brings enough of the promised decrease."""
+    slack, t = _ROUND_OFF * abs(energy), 1.0
+    while t >= _SMALLEST_STEP:
+        trial = x + t * move
+        value = step.energy(trial)
+        if value <= energy + _ARMIJO * t * slope + slack:  # False for NaN
+            return trial, value
+        t *= 0.5
+    raise NewtonFailure("no step of the line search lowers the energy", x, residual)

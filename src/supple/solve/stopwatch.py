@@ -1,0 +1,31 @@
+"""Milliseconds by phase."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["Stopwatch"]
+
+
+class Stopwatch:
+    """Adds up the time spent in named phases; phases do not nest."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self.milliseconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the time of a block under a name."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = 1e3 * (time.perf_counter() - begin)
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+
+    def finish(self) -> dict[str, float]:
+        """All phases, what fell between them as `other`, and the `total`."""
+        total = 1e3 * (time.perf_counter() - self._begin)
+        other = max(0.0, total - sum(self.milliseconds.values()))
+        return {**self.milliseconds, "other": other, "total": total}

@@ -1,0 +1,38 @@
+"""The unknowns that a set of pins leaves, with everything that is worth keeping between steps."""
+
+from functools import cached_property
+
+import numpy as np
+
+from supple.elastic import Body, Pins, StiffnessMap
+from supple.linalg.blocks import BlockRows
+from supple.solve.linear import LinearSolver, choose_linear_solver, make_linear_solver
+
+__all__ = ["System"]
+
+
+class System:
+    """Pattern, scratch matrix and linear solver of a body held by given pins."""
+
+    def __init__(self, body: Body, pins: Pins, linear_solver: str, *, static: bool) -> None:
+        self.map = StiffnessMap.build(len(body.mass), body.parts, pins)
+        self.solver_name, self.reason = linear_solver, "asked for"
+        if linear_solver == "auto":
+            self.solver_name, self.reason = choose_linear_solver(self.unknowns, static=static)
+        self._points = body.mesh.vertices[self.map.free]
+        self.matrix = np.empty(self.map.pattern.nonzeros)
+
+    @property
+    def unknowns(self) -> int:
+        """Number of scalar unknowns."""
+        return self.map.pattern.size - len(self.map.locked)
+
+    @cached_property
+    def linear(self) -> LinearSolver:
+        """The linear solver; its symbolic work is done when it is first asked for."""
+        return make_linear_solver(self.solver_name, self.map.pattern, self._points)
+
+    @cached_property
+    def rows(self) -> BlockRows:
+        """Both triangles of the pattern."""
+        return BlockRows.build(self.map.pattern)
