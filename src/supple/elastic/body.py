@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
-from supple.elastic.kernels import kernels
 from supple.elastic.pins import Pins
 from supple.errors import MaterialError, MeshError
 from supple.material import Material
@@ -34,7 +33,7 @@ def elastic_energy(parts: tuple[Elements, ...], x: FloatArray) -> float:
     total = 0.0
     for part in parts:
         sums = np.zeros(len(part.clusters.start) - 1)
-        kernels(part.material.response).energy(
+        part.kernels.energy(
             x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, sums
         )
         total += float(sums.sum())
@@ -45,7 +44,7 @@ def elastic_gradient(parts: tuple[Elements, ...], x: FloatArray) -> FloatArray:
     """Derivative of the elastic energy by the positions [N], shape (n, 3)."""
     out = np.zeros_like(x)
     for part in parts:
-        kernels(part.material.response).gradient(
+        part.kernels.gradient(
             x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, part.clusters.colour, out
         )
     return out

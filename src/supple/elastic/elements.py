@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic.clusters import Clusters, cluster
+from supple.elastic.kernels import PARALLEL_FROM, Kernels, kernels
 from supple.material import Material
 
 __all__ = ["Elements"]
@@ -59,6 +60,11 @@ class Elements:
             moduli,
             clusters,
         )
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled loops over these elements."""
+        return kernels(self.material.response, len(self.ids) >= PARALLEL_FROM)
 
     def with_stiffness(self, factor: float) -> "Elements":
         """The same elements with their energy multiplied."""

@@ -14,7 +14,7 @@ from supple.elastic.clusters import LANES
 from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, matmul_tn, point
 from supple.material.response import Response, specialise
 
-__all__ = ["Kernels", "kernels"]
+__all__ = ["PARALLEL_FROM", "Kernels", "kernels"]
 
 
 class Kernels(NamedTuple):
@@ -220,11 +220,11 @@ def complete(t):
             t[22 + k, l] = -(t[58 + k, l] + t[67 + k, l] + t[76 + k, l])
 
 
+PARALLEL_FROM = 2000  # elements; fewer are done before a second thread has woken up
+
+
 @cache
-def kernels(response: Response) -> Kernels:
+def kernels(response: Response, parallel: bool) -> Kernels:
     """The loops for one material; compiled at the first call, read from the cache afterwards."""
-    return Kernels(
-        specialise(_energy, response, parallel=True),
-        specialise(_gradient, response, parallel=True),
-        specialise(_stiffness, response, parallel=True),
-    )
+    suffix = "parallel" if parallel else "serial"
+    return Kernels(*(specialise(t, response, suffix, parallel=parallel) for t in (_energy, _gradient, _stiffness)))

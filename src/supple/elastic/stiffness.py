@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
-from supple.elastic.kernels import kernels
 from supple.elastic.pins import Pins
 from supple.linalg.pattern import BlockPattern
 
@@ -65,7 +64,7 @@ class StiffnessMap:
         """Fill `out` with the upper triangle of the stiffness [N/m] at positions x [m]; locked rows are zero."""
         out[:] = 0.0
         for part, slots in zip(parts, self.slots, strict=True):
-            kernels(part.material.response).stiffness(
+            part.kernels.stiffness(
                 x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, part.clusters.colour,
                 project, self.rows, self.lengths, slots, out,
             )  # fmt: skip

@@ -41,13 +41,13 @@ def digest(*functions: Callable[..., Any]) -> str:
     return hashlib.sha256("".join(sorted(texts)).encode()).hexdigest()[:12]
 
 
-def specialise(template: FunctionType, response: Response, **options: Any) -> Callable[..., Any]:
+def specialise(template: FunctionType, response: Response, variant: str = "", **options: Any) -> Callable[..., Any]:
     """A compiled copy of a loop written against the names psi, stress, frame, spectrum, curvature.
 
     Numba cannot cache closures over compiled functions between runs, but it does cache module functions:
     the copy is such a function, with the material's answers among its globals and a name of its own.
     """
-    name = f"{template.__name__}_{response.name}_{response.source}"
+    name = "_".join((template.__name__, response.name, variant, response.source))
     copy = FunctionType(template.__code__, {**template.__globals__, **response._asdict()}, name)
     copy.__qualname__ = name
     copy.__module__ = template.__module__
