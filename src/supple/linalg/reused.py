@@ -16,8 +16,8 @@ class ReusedFactor:
     """Solves the slowly changing systems of one Newton solve.
 
     A triangular solve costs a tenth to a thirtieth of a factorisation, and the matrices of one time step differ
-    little: conjugate gradients preconditioned by the first factor need a few iterations. When they need more than
-    `patience`, the matrix at hand is factorised.
+    little: conjugate gradients preconditioned by the first factor need a few iterations. Once they need more than
+    `patience`, this and every later matrix of the sequence is factorised.
     """
 
     patience = 6
@@ -31,21 +31,20 @@ class ReusedFactor:
 
     def restart(self) -> None:
         """Begin a new sequence: the next matrix is factorised."""
-        self._exact = self._stale = False
+        self._exact = self._impatient = False
         self.iterations = 0
         self.factorisations = 0
 
     def prepare(self, data: FloatArray) -> None:
         """Take the matrix whose upper triangle is `data`."""
         self._data = data
-        if self.factorisations and not self._stale:
-            self._exact = False
-            return
-        self._factorise()
+        self._exact = False
+        if self.factorisations == 0 or self._impatient:
+            self._factorise()
 
     def _factorise(self) -> None:
         self._factor.factor(self._data)
-        self._exact, self._stale = True, False
+        self._exact = True
         self.factorisations += 1
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
@@ -80,7 +79,7 @@ class ReusedFactor:
             p *= new / rz
             p += z
             rz = new
-        self._stale = True
+        self._impatient = True
         return None
 
     @property

@@ -160,7 +160,7 @@ class FullSolver:
     ) -> FloatArray:
         """Where the body was, or where its velocity takes it: whichever has the lower potential."""
         ahead = state.live.place(state.x + h * state.v, self.body.pins, end.targets)
-        return ahead if step.energy(ahead) < step.energy(begin) else begin
+        return ahead if step.energy(ahead)[0] < step.energy(begin)[0] else begin
 
     def _refuse_floating(self, system: System, step: Increment, reference: float) -> None:
         """A static body that nothing holds has an equilibrium only when its loads balance."""

@@ -9,6 +9,7 @@ Statics is ca = cv = 0. The stiffness in C is that of the step's beginning, so t
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,21 +78,26 @@ class Increment:
     grabs: tuple[Grab, ...]
     map: StiffnessMap
 
-    def energy(self, x: FloatArray) -> float:
-        """Φ(x) [J]."""
+    def energy(self, x: FloatArray) -> tuple[float, float]:
+        """Φ(x), and the size of the numbers it is the sum of [J], by which its round-off is judged."""
         m = self.motion
-        total = elastic_energy(self.parts, x) - float(np.vdot(self.force, x - m.xa))
+        parts = [elastic_energy(self.parts, x), -float(np.vdot(self.force, x - m.xa))]
         if m.ca:
-            total += 0.5 * m.ca * _weighted_square(self.mass, x - m.xa)
+            parts.append(0.5 * m.ca * _weighted_square(self.mass, x - m.xa))
         if m.cv and self.damping_mass:
-            total += 0.5 * m.cv * self.damping_mass * _weighted_square(self.mass, x - m.xv)
+            parts.append(0.5 * m.cv * self.damping_mass * _weighted_square(self.mass, x - m.xv))
         if m.cv and self.drag is not None:
             u = (x - m.xv)[self.map.free]
-            total += 0.5 * m.cv * float(np.vdot(u, self.drag.product(u)))
+            parts.append(0.5 * m.cv * float(np.vdot(u, self.drag.product(u))))
         for grab in self.grabs:
             gap = np.asarray(grab.weights) @ x[list(grab.vertices)] - np.asarray(grab.target)
-            total += 0.5 * grab.stiffness * float(gap @ gap)
-        return total
+            parts.append(0.5 * grab.stiffness * float(gap @ gap))
+        return sum(parts), sum(map(abs, parts)) + self._unit_strain_energy
+
+    @cached_property
+    def _unit_strain_energy(self) -> float:
+        """Densities are differences of terms of this size [J], also where they vanish."""
+        return sum(float(part.volume.sum()) * (part.material.mu + part.material.lam) for part in self.parts)
 
     def terms(self, x: FloatArray) -> dict[str, FloatArray]:
         """The gradient of Φ by where it comes from [N], each (n, 3)."""

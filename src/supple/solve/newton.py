@@ -17,7 +17,8 @@ FloatArray = NDArray[np.float64]
 
 _ARMIJO = 1e-4  # a step must bring this share of the decrease its slope promises
 _SMALLEST_STEP = 2.0**-20
-_ROUND_OFF = 1e-14  # energies closer than this, relative, are equal
+_ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
+_FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 _INEXACT = 1e-2  # digits asked of an iterative solver: Newton's own convergence makes the others
 
 
@@ -69,13 +70,15 @@ def minimise(
         if iteration == max_iterations:
             break
         direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), watch)
+        diagonal = system.matrix[system.map.pattern.diagonal]
+        goal = max(goal, _FORCE_ROUND_OFF * float(np.linalg.norm(diagonal * x[free].ravel())))
         linear_iterations += system.linear.iterations
         slope = float(gradient @ direction)
         if slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", x, size / reference)
         with watch.phase("line search"):
             if energy is None:
-                energy = step.energy(x)
+                energy = step.energy(x)[0]
             move = np.zeros_like(x)
             move[free] = direction.reshape(-1, 3)
             x, energy = _line_search(step, x, move, energy, slope, size / reference)
@@ -107,11 +110,11 @@ def _line_search(
     step: Increment, x: FloatArray, move: FloatArray, energy: float, slope: float, residual: float
 ) -> tuple[FloatArray, float]:
     """The first point of x + t move, t = 1, ½, ¼ ..., that brings enough of the promised decrease."""
-    slack, t = _ROUND_OFF * abs(energy), 1.0
+    t = 1.0
     while t >= _SMALLEST_STEP:
         trial = x + t * move
-        value = step.energy(trial)
-        if value <= energy + _ARMIJO * t * slope + slack:  # False for NaN
+        value, size = step.energy(trial)
+        if value <= energy + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
             return trial, value
         t *= 0.5
     raise NewtonFailure("no step of the line search lowers the energy", x, residual)
