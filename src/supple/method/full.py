@@ -191,9 +191,9 @@ class FullSolver:
 
 
 def _force_of_tiny_strain(body: Body) -> float:
-    """Size of the residual that a strain of 1e-10 everywhere would leave [N]: below it all is round-off."""
+    """Size of the residual that a strain of 1e-13 everywhere would leave [N]: below it all is round-off."""
     square = 0.0
     for part in body.parts:
         area = np.cbrt(part.volume) ** 2
         square += float(np.sum((area * (part.material.mu + part.material.lam)) ** 2))
-    return 1e-10 * float(np.sqrt(square))
+    return 1e-13 * float(np.sqrt(square))

@@ -1,0 +1,101 @@
+"""The full-space solver: where the time of a converged implicit step goes, beside the bare factorisation.
+
+Beams of stable neo-Hookean flesh held at one end and swinging under gravity in steps of a hundredth second, Newton to
+four digits, with the direct and the iterative solver. Phases and the step are those of the fastest of the steps taken.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from supple.elastic import Body, Pins
+from supple.linalg.direct import direct_solver
+from supple.material import StableNeoHookean
+from supple.method import FullSolver, Report
+from supple.shape import make_shape
+from supple.solve import Gravity, Inputs, Moment
+from supple.solve.system import System
+
+__all__ = ["run"]
+
+_COUNTS = {"small": (1_000, 17_000), "paper": (1_000, 17_000, 70_000, 160_000)}
+_STEP = 0.01
+_WARM_UP, _STEPS = 4, {1_000: 30, 17_000: 20, 70_000: 5, 160_000: 3}
+
+
+def run(size: str) -> list[dict[str, object]]:
+    """Rows of the benchmark at size "small" or "paper"."""
+    return [_measure(count, solver) for count in _COUNTS[size] for solver in ("direct", "pcg")]
+
+
+def _measure(count: int, name: str) -> dict[str, object]:
+    mesh = make_shape("beam", elements=count)
+    pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-9))
+    body = Body.build(mesh, StableNeoHookean(young=1e6, poisson=0.4), pins)
+    solver = FullSolver(body, linear_solver=name)
+    forces = (Gravity(np.array([0.0, -9.81, 0.0])),)
+    targets = mesh.vertices[pins.vertices]
+    state, reports = solver.start(), list[Report]()
+    for k in range(_WARM_UP + _STEPS[count]):
+        begin, end = _STEP * k, _STEP * (k + 1)
+        state, report = solver.step(state, Inputs(Moment(begin, targets, forces), Moment(end, targets, forces)))
+        reports.append(report)
+    best = min(reports[_WARM_UP:], key=lambda report: report.milliseconds["total"])
+    spent = best.milliseconds
+    bare = _bare_parts(body, state.x)
+    return {
+        "tets": len(mesh.tets),
+        "unknowns": 3 * (len(mesh.vertices) - len(pins.vertices)),
+        "solver": name,
+        "assembly_ms": spent["assembly"],
+        "factor_ms": spent["factorisation"],
+        "solve_ms": spent["solve"],
+        "other_ms": spent["line search"] + spent["other"],
+        "newton_iterations": best.newton_iterations,
+        "step_ms": spent["total"],
+        "bare_assembly_ms": bare["assembly"],
+        "bare_factor_ms": bare["factor"],
+        "bare_solve_ms": bare["solve"],
+        "memory_mb": _peak_memory_mb(),
+        "factor_memory_mb": bare["memory"],
+    }
+
+
+def _bare_parts(body: Body, x: np.ndarray) -> dict[str, float]:
+    """Best times [ms] of force and projected stiffness once, of one factorisation and of one solve; its memory [MB]."""
+    system = System(body, body.pins, "direct", static=False)
+    system.map.assemble(body.parts, x, system.matrix)
+
+    def assemble() -> None:
+        body.forces(x)
+        system.map.assemble(body.parts, x, system.matrix)
+
+    assembly = _best(assemble)
+    inertia = np.repeat(body.mass[system.map.free] / _STEP**2, 3)
+    system.matrix[system.map.pattern.diagonal] += inertia
+    factor, b = direct_solver(system.map.pattern), np.ones(system.map.pattern.size)
+    return {
+        "assembly": assembly,
+        "factor": _best(lambda: factor.factor(system.matrix)),
+        "solve": _best(lambda: factor.solve(b)),
+        "memory": factor.memory / 1e6,
+    }
+
+
+def _best(work: Callable[[], object], repeats: int = 3) -> float:
+    """Milliseconds of the fastest of a few runs."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return 1e3 * min(times)
+
+
+def _peak_memory_mb() -> float:
+    """Largest resident memory of this process so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3

@@ -1,0 +1,47 @@
+"""From a surface or a signed distance to tets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.mesh.stuffing import stuff
+from supple.mesh.tetmesh import TetMesh
+from supple.mesh.trimesh import TriMesh
+from supple.mesh.winding import SurfaceDistance
+
+__all__ = ["Solid", "tetrahedralise"]
+
+
+class Solid(Protocol):
+    """A signed distance that knows the box it lies in."""
+
+    def __call__(self, points: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Signed distances [m] at points of shape (k, 3), negative inside, shape (k,)."""
+        ...
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lowest and highest corner [m], each of shape (3,)."""
+        ...
+
+
+def tetrahedralise(
+    surface: TriMesh | Solid,
+    resolution: int | None = None,
+    elements: int | None = None,
+    *,
+    keep: float = 0.01,
+) -> TetMesh:
+    """Tets filling a triangle surface or a signed distance.
+
+    The size is given by `resolution` (cells along the longest side) or `elements` (tets, met within 10 %);
+    pieces with less than the share `keep` of the largest piece's volume are dropped.
+    """
+    if not isinstance(surface, TriMesh):
+        return stuff(surface, surface.bounds(), resolution, elements, keep=keep)
+    solid = SurfaceDistance(surface)
+    mesh = stuff(solid, solid.bounds(), resolution, elements, keep=keep, steepness=solid.steepness)
+    return replace(mesh, notes=solid.surface.notes + mesh.notes)
