@@ -35,6 +35,7 @@ def set_threads(count: int) -> None:
     import numba
     from threadpoolctl import ThreadpoolController
 
-    numba.set_num_threads(max(1, min(count, numba.config.NUMBA_NUM_THREADS)))
+    most = int(getattr(numba.config, "NUMBA_NUM_THREADS"))  # noqa: B009 - set when Numba loads, unknown to its types
+    numba.set_num_threads(max(1, min(count, most)))
     # OpenBLAS only: MKL takes Numba's number when it factorises
     ThreadpoolController().select(internal_api="openblas").limit(limits=1)

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from supple.linalg.blocks import BlockRows, multiply
+from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite, SuperLU, direct_solver
 from supple.linalg.multigrid import Multigrid, rigid_modes
 from supple.linalg.pattern import BlockPattern
@@ -48,8 +48,7 @@ def test_block_rows_hold_both_triangles(pattern: BlockPattern) -> None:
     data = random_matrix(pattern)
     rows = BlockRows.build(pattern)
     x = np.random.default_rng(2).normal(size=(COUNT, 3))
-    out = np.empty_like(x)
-    multiply(rows.start, rows.columns, rows.fill(data), x, out)
+    out = rows.multiply(rows.fill(data), x)
     assert np.allclose(out.ravel(), pattern.to_scipy(data) @ x.ravel(), atol=1e-12)
 
 

@@ -1,5 +1,7 @@
 """The full solver against mechanics: momentum, theory of beams and bars, energy, order in time."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from helpers import DOWN, interval, simulate, total_energy
@@ -120,7 +122,7 @@ def test_integrators_converge_at_their_order(integrator: str, order: int) -> Non
         solver, h = FullSolver(body, integrator=integrator, tolerance=1e-9), 0.1 / steps
         states, _ = simulate(solver, solver.start(interval(body, 0.0, h, DOWN)), h, steps, DOWN)
         ends.append(states[-1].x)
-    errors = [np.abs(a - b).max() for a, b in zip(ends, ends[1:], strict=False)]
+    errors = [np.abs(a - b).max() for a, b in pairwise(ends)]
     observed = np.log2(errors[-2] / errors[-1])
     assert abs(observed - order) < 0.25, f"order {observed:.2f}"
 

@@ -60,7 +60,10 @@ def test_the_same_run_gives_the_same_bytes(body: Body, linear_solver: str) -> No
 
 
 def test_restart_equals_the_uninterrupted_run_bit_for_bit(body: Body) -> None:
-    events = {1: (Grab("g", (tip(body),), (1.0,), (0.8, 0.5, 0.0), 50.0),), 2: (SetGravity((0.0, -2.0, 0.0)), AddPin((3,)))}
+    events = {
+        1: (Grab("g", (tip(body),), (1.0,), (0.8, 0.5, 0.0), 50.0),),
+        2: (SetGravity((0.0, -2.0, 0.0)), AddPin((3,))),
+    }
 
     def run(solver: FullSolver, state, steps):
         for k in steps:

@@ -113,7 +113,11 @@ def test_free_static_body_without_load_relaxes() -> None:
 
 @pytest.mark.parametrize(
     ("option", "word"),
-    [({"integrator": "rk4"}, "integrator"), ({"linear_solver": "magic"}, "linear_solver"), ({"tolerance": 0.0}, "tolerance")],
+    [
+        ({"integrator": "rk4"}, "integrator"),
+        ({"linear_solver": "magic"}, "linear_solver"),
+        ({"tolerance": 0.0}, "tolerance"),
+    ],
 )
 def test_unknown_settings_are_refused(option: dict, word: str) -> None:
     body = Body.build(make_shape("box", resolution=2), StableNeoHookean())

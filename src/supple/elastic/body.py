@@ -33,9 +33,7 @@ def elastic_energy(parts: tuple[Elements, ...], x: FloatArray) -> float:
     total = 0.0
     for part in parts:
         sums = np.zeros(len(part.clusters.start) - 1)
-        part.kernels.energy(
-            x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, sums
-        )
+        part.kernels.energy(x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, sums)
         total += float(sums.sum())
     return total
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from supple.elastic.clusters import LANES
-from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, matmul_tn, point
+from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, point
 from supple.material.response import Response, specialise
 
 __all__ = ["PARALLEL_FROM", "Kernels", "kernels"]
@@ -88,7 +88,12 @@ def _gradient(x, tets, inverse, volume, moduli, start, colour, out):
                     P = stress(matmul(read(t, 0, l), G), (t[19, l], t[20, l], t[21, l]))
                     f = matmul_nt(P, G)  # column a - 1 is the force on vertex a
                     v = t[18, l]
-                    write(t, 22, l, (v * f[0], v * f[1], v * f[2], v * f[3], v * f[4], v * f[5], v * f[6], v * f[7], v * f[8]))
+                    write(
+                        t,
+                        22,
+                        l,
+                        (v * f[0], v * f[1], v * f[2], v * f[3], v * f[4], v * f[5], v * f[6], v * f[7], v * f[8]),
+                    )
                 for l in range(end - begin):
                     e = begin + l
                     for i in range(3):

@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import DTypeLike, NDArray
 
+from supple.linalg.compiled import compile_copy
 from supple.linalg.pattern import BlockPattern
 
-__all__ = ["BlockRows", "multiply"]
+__all__ = ["BlockRows"]
 
 FloatArray = NDArray[np.float64]
+_PARALLEL_FROM = 2000  # block rows; fewer are done before a second thread has woken up
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,21 @@ class BlockRows:
     def fill(self, data: FloatArray, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
         """The blocks of the matrix whose upper triangle is `data`, shape (blocks, 9)."""
         out = np.empty((len(self.columns), 9), dtype)
-        _fill(data, self.pattern.lengths, self.start, self.columns, self.source, out)
+        fill = _fill_parallel if self._is_large else _fill_serial
+        fill(data, self.pattern.lengths, self.start, self.columns, self.source, out)
         return out
 
+    def multiply(self, blocks: NDArray[np.floating], x: FloatArray) -> FloatArray:
+        """A x for the matrix with the given blocks; x has shape (n, 3)."""
+        out = np.empty_like(x)
+        (_multiply_parallel if self._is_large else _multiply_serial)(self.start, self.columns, blocks, x, out)
+        return out
 
-@njit(cache=True, parallel=True)
+    @property
+    def _is_large(self) -> bool:
+        return self.pattern.count >= _PARALLEL_FROM
+
+
 def _fill(data, lengths, start, columns, source, out):
     for row in prange(start.size - 1):
         for k in range(start[row], start[row + 1]):
@@ -65,9 +77,7 @@ def _fill(data, lengths, start, columns, source, out):
                     p += step - 1 - i
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
-def multiply(start, columns, blocks, x, out):
-    """out = A x for vectors of shape (n, 3)."""
+def _multiply(start, columns, blocks, x, out):
     for row in prange(start.size - 1):
         a, b, c = 0.0, 0.0, 0.0
         for k in range(start[row], start[row + 1]):
@@ -77,3 +87,11 @@ def multiply(start, columns, blocks, x, out):
             b += blocks[k, 3] * p + blocks[k, 4] * q + blocks[k, 5] * r
             c += blocks[k, 6] * p + blocks[k, 7] * q + blocks[k, 8] * r
         out[row, 0], out[row, 1], out[row, 2] = a, b, c
+
+
+_fill_serial, _fill_parallel = (
+    compile_copy(_fill, name, parallel=name == "parallel") for name in ("serial", "parallel")
+)
+_multiply_serial, _multiply_parallel = (
+    compile_copy(_multiply, name, parallel=name == "parallel") for name in ("serial", "parallel")
+)

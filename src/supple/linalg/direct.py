@@ -41,20 +41,20 @@ class Pardiso:
     name = "PARDISO"
     _ANALYSE, _FACTOR, _SOLVE, _RELEASE = 11, 22, 33, -1
     _NOT_DEFINITE = (-4, -7)
+    _PARALLEL_FROM = 5000  # unknowns; a smaller factor is done before the threads have met
 
     def __init__(self, pattern: BlockPattern) -> None:
         import pypardiso
 
-        library, threads = pypardiso.PyPardisoSolver(mtype=2).libmkl, numba.get_num_threads()
-        library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
-        library.MKL_Set_Num_Threads(threads)
-        self._call = library.pardiso
+        self._library = pypardiso.PyPardisoSolver(mtype=2).libmkl
+        self._library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
+        self._threads = numba.get_num_threads() if pattern.size >= self._PARALLEL_FROM else 1
         self._pattern = pattern
         self._handle = np.zeros(64, np.int64)
         self._settings = np.zeros(64, np.int32)
         self._settings[0] = 1  # the entries below, not defaults
         self._settings[1] = 2  # nested dissection by METIS: one order whatever the threads
-        self._settings[33] = threads
+        self._settings[33] = self._threads
         self._settings[34] = 1  # indices from zero
         self._data = np.zeros(pattern.nonzeros)
         self._run(self._ANALYSE)
@@ -80,13 +80,15 @@ class Pardiso:
         def number(value: int) -> Any:
             return ctypes.byref(ctypes.c_int32(value))
 
-        error = ctypes.c_int32(0)
-        self._call.argtypes = None
-        self._call(
+        error, call = ctypes.c_int32(0), self._library.pardiso
+        call.argtypes = None
+        usual = self._library.MKL_Set_Num_Threads_Local(self._threads)
+        call(
             pointer(self._handle), number(1), number(1), number(2), number(phase), number(self._pattern.size),
             pointer(self._data), pointer(self._pattern.indptr), pointer(self._pattern.indices), None,
             number(1), pointer(self._settings), number(0), pointer(b), pointer(x), ctypes.byref(error),
         )  # fmt: skip
+        self._library.MKL_Set_Num_Threads_Local(usual)
         if error.value in self._NOT_DEFINITE:
             raise NotPositiveDefinite
         if error.value == -2:

@@ -67,7 +67,7 @@ class BlockPattern:
         owner = np.repeat(np.arange(self.count), np.diff(self.neighbours_start))
         keys = owner * np.int64(self.count) + self.neighbours
         place = np.searchsorted(keys, first.astype(np.int64) * self.count + second)
-        return self.rows[first] + 3 + 3 * (place - self.neighbours_start[first])
+        return np.asarray(self.rows[first] + 3 + 3 * (place - self.neighbours_start[first]))
 
     @cached_property
     def indptr(self) -> IntArray:

@@ -69,7 +69,9 @@ def _iterate(start, columns, blocks, inverse, b, x, work, partial, tolerance, ma
             for i in range(3):
                 r[v, i] = b[v, i]
             for i in range(3):
-                z[v, i] = inverse[v, 3 * i] * r[v, 0] + inverse[v, 3 * i + 1] * r[v, 1] + inverse[v, 3 * i + 2] * r[v, 2]
+                z[v, i] = (
+                    inverse[v, 3 * i] * r[v, 0] + inverse[v, 3 * i + 1] * r[v, 1] + inverse[v, 3 * i + 2] * r[v, 2]
+                )
                 p[v, i] = z[v, i]
                 total += z[v, i] * r[v, i]
         partial[k] = total

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.linalg.blocks import BlockRows, multiply
+from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import direct_solver
 from supple.linalg.pattern import BlockPattern
 
@@ -65,9 +65,9 @@ class ReusedFactor:
         x, r = np.zeros_like(b), b.copy()
         z = self._factor.solve(r)
         p, rz = z.copy(), float(r @ z)
-        goal, q = tolerance * float(np.linalg.norm(b)), np.empty_like(b)
+        goal = tolerance * float(np.linalg.norm(b))
         for count in range(1, self.patience + 1):
-            multiply(rows.start, rows.columns, blocks, p.reshape(-1, 3), q.reshape(-1, 3))
+            q = rows.multiply(blocks, p.reshape(-1, 3)).ravel()
             alpha = rz / float(p @ q)
             x += alpha * p
             r -= alpha * q

@@ -55,11 +55,7 @@ def inner(A, B):
 @point
 def det(F):
     """Determinant of a 3x3 matrix."""
-    return (
-        F[0] * (F[4] * F[8] - F[5] * F[7])
-        - F[1] * (F[3] * F[8] - F[5] * F[6])
-        + F[2] * (F[3] * F[7] - F[4] * F[6])
-    )
+    return F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6])
 
 
 @point

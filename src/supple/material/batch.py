@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple.linalg.small import clamp_symmetric
 from supple.material.response import Response, specialise
 
-__all__ = ["curvature", "hessian", "psi", "stress"]
+__all__ = ["curvature_at", "hessian_at", "psi_at", "stress_at"]
 
 FloatArray = NDArray[np.float64]
 Moduli = tuple[float, float, float]
@@ -74,7 +74,7 @@ def _rows(F: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
     return np.ascontiguousarray(array.reshape(-1, 9)), array.shape[:-2]
 
 
-def psi(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
+def psi_at(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
     """Energy density, shape (...)."""
     rows, lead = _rows(F)
     out = np.empty(len(rows))
@@ -82,7 +82,7 @@ def psi(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
     return out.reshape(lead)
 
 
-def stress(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
+def stress_at(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
     """First Piola–Kirchhoff stress, shape (..., 3, 3)."""
     rows, lead = _rows(F)
     out = np.empty_like(rows)
@@ -90,7 +90,7 @@ def stress(response: Response, F: ArrayLike, moduli: Moduli) -> FloatArray:
     return out.reshape(*lead, 3, 3)
 
 
-def hessian(response: Response, F: ArrayLike, moduli: Moduli, project: bool) -> FloatArray:
+def hessian_at(response: Response, F: ArrayLike, moduli: Moduli, project: bool) -> FloatArray:
     """Derivative of the stress, shape (..., 3, 3, 3, 3)."""
     rows, lead = _rows(F)
     out = np.empty((len(rows), 9, 9))
@@ -98,7 +98,7 @@ def hessian(response: Response, F: ArrayLike, moduli: Moduli, project: bool) -> 
     return out.reshape(*lead, 3, 3, 3, 3)
 
 
-def curvature(response: Response, F: ArrayLike, A: ArrayLike, B: ArrayLike, moduli: Moduli) -> FloatArray:
+def curvature_at(response: Response, F: ArrayLike, A: ArrayLike, B: ArrayLike, moduli: Moduli) -> FloatArray:
     """Second derivative of the stress along A and B, shape (..., 3, 3)."""
     F, A, B = np.broadcast_arrays(np.asarray(F, float), np.asarray(A, float), np.asarray(B, float))
     rows, lead = _rows(F)

@@ -82,6 +82,4 @@ class Corotational(ElasticMaterial):
         return _RESPONSE
 
 
-_RESPONSE = Response(
-    "corotational", psi, stress, signed_svd, spectrum, curvature, digest(psi, small.signed_svd)
-)
+_RESPONSE = Response("corotational", psi, stress, signed_svd, spectrum, curvature, digest(psi, small.signed_svd))

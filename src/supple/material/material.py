@@ -70,19 +70,19 @@ class Material(ABC):
 
     def psi(self, F: ArrayLike) -> FloatArray:
         """Energy density [J/m³], shape (...)."""
-        return batch.psi(self.response, F, self.moduli)
+        return batch.psi_at(self.response, F, self.moduli)
 
     def stress(self, F: ArrayLike) -> FloatArray:
         """First Piola–Kirchhoff stress [Pa], shape (..., 3, 3)."""
-        return batch.stress(self.response, F, self.moduli)
+        return batch.stress_at(self.response, F, self.moduli)
 
     def hessian(self, F: ArrayLike, *, project: bool = False) -> FloatArray:
         """Derivative of the stress by F [Pa], shape (..., 3, 3, 3, 3); `project` clamps its eigenvalues at zero."""
-        return batch.hessian(self.response, F, self.moduli, project)
+        return batch.hessian_at(self.response, F, self.moduli, project)
 
     def curvature(self, F: ArrayLike, A: ArrayLike, B: ArrayLike) -> FloatArray:
         """Second derivative of the stress along A and B [Pa], shape (..., 3, 3)."""
-        return batch.curvature(self.response, F, A, B, self.moduli)
+        return batch.curvature_at(self.response, F, A, B, self.moduli)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ F is the deformation gradient as nine floats in row order, m the material's thre
 import hashlib
 import inspect
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, NamedTuple
 
-from numba import njit
+from supple.linalg.compiled import compile_copy
 
 __all__ = ["Response", "specialise"]
 
@@ -41,14 +40,8 @@ def digest(*functions: Callable[..., Any]) -> str:
     return hashlib.sha256("".join(sorted(texts)).encode()).hexdigest()[:12]
 
 
-def specialise(template: FunctionType, response: Response, variant: str = "", **options: Any) -> Callable[..., Any]:
-    """A compiled copy of a loop written against the names psi, stress, frame, spectrum, curvature.
-
-    Numba cannot cache closures over compiled functions between runs, but it does cache module functions:
-    the copy is such a function, with the material's answers among its globals and a name of its own.
-    """
-    name = "_".join((template.__name__, response.name, variant, response.source))
-    copy = FunctionType(template.__code__, {**template.__globals__, **response._asdict()}, name)
-    copy.__qualname__ = name
-    copy.__module__ = template.__module__
-    return njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"}, **options)(copy)  # type: ignore[no-any-return]
+def specialise(
+    template: Callable[..., Any], response: Response, variant: str = "", **options: Any
+) -> Callable[..., Any]:
+    """A compiled copy of a loop written against the names psi, stress, frame, spectrum, curvature."""
+    return compile_copy(template, "_".join((response.name, variant, response.source)), response._asdict(), **options)

@@ -91,7 +91,8 @@ class FullSolver:
         return state.x, state.v, state.a
 
     def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> FullState:
-        return FullState(time, *(np.array(field, np.float64, order="C") for field in (x, v, a)))
+        x, v, a = (np.array(field, np.float64, order="C") for field in (x, v, a))
+        return FullState(time, x, v, a)
 
     def pack(self, state: FullState) -> dict[str, NDArray[np.generic]]:
         return pack_state(state)
@@ -125,14 +126,15 @@ class FullSolver:
         h = inputs.duration
         step = self._increment(state, end, h, system)
         begin = live.place(state.x, self.body.pins, end.targets)
-        reference = float(np.linalg.norm(step.gradient(begin)))
+        with watch.phase("assembly"):
+            reference = float(np.linalg.norm(step.gradient(begin)))
         with watch.phase("line search"):
-            guess = begin if self.is_static else self._better_guess(step, begin, state, h, end)
+            guess = self._better_guess(step, begin, state, h, end)
         floor = self._floor * live.stiffness
         self._refuse_floating(system, step, reference)
         try:
             found = minimise(
-                step, system, guess, reference=max(reference, floor), floor=floor, tolerance=self.tolerance,
+                step, system, *guess, reference=max(reference, floor), floor=floor, tolerance=self.tolerance,
                 max_iterations=self._max_iterations, watch=watch,
             )  # fmt: skip
         except NewtonFailure as failure:
@@ -157,10 +159,14 @@ class FullSolver:
 
     def _better_guess(
         self, step: Increment, begin: FloatArray, state: FullState, h: float, end: Moment
-    ) -> FloatArray:
-        """Where the body was, or where its velocity takes it: whichever has the lower potential."""
+    ) -> tuple[FloatArray, float]:
+        """Where the body was, or where its velocity takes it: whichever has the lower potential; and that potential."""
+        still = begin, step.energy(begin)[0]
+        if self.is_static:
+            return still
         ahead = state.live.place(state.x + h * state.v, self.body.pins, end.targets)
-        return ahead if step.energy(ahead)[0] < step.energy(begin)[0] else begin
+        moving = ahead, step.energy(ahead)[0]
+        return moving if moving[1] < still[1] else still
 
     def _refuse_floating(self, system: System, step: Increment, reference: float) -> None:
         """A static body that nothing holds has an equilibrium only when its loads balance."""

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.solve.events import Grab
+from supple.solve.events import Grab, event_from_dict, event_to_dict
 from supple.solve.live import Live
 
 __all__ = ["FullState", "pack_state", "unpack_state"]
@@ -37,7 +37,7 @@ def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
         "stiffness": live.stiffness,
         "gravity": live.gravity,
         "throttle": live.throttle,
-        "grabs": [asdict(grab) for grab in live.grabs],
+        "grabs": [event_to_dict(grab) for grab in live.grabs],
     }
     return {
         "time": np.array(state.time),
@@ -54,9 +54,7 @@ def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
 def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
     """The state that was packed."""
     settings = json.loads(str(arrays["live"]))
-    grabs = tuple(
-        Grab(**{k: tuple(v) if isinstance(v, list) else v for k, v in grab.items()}) for grab in settings["grabs"]
-    )
+    grabs = tuple(grab for grab in map(event_from_dict, settings["grabs"]) if isinstance(grab, Grab))
     live = Live(
         settings["stiffness"],
         tuple(settings["gravity"]) if settings["gravity"] else None,

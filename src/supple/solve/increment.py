@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Elements, StiffnessMap, elastic_energy, elastic_gradient
-from supple.linalg.blocks import BlockRows, multiply
+from supple.linalg.blocks import BlockRows
 from supple.solve.events import Grab
 
 __all__ = ["Drag", "Increment", "Motion"]
@@ -58,10 +58,7 @@ class Drag:
 
     def product(self, field: FloatArray) -> FloatArray:
         """β K u for a field over the free vertices, (f, 3)."""
-        out = np.empty_like(field)
-        multiply(self.rows.start, self.rows.columns, self.blocks, field, out)
-        out *= self.factor
-        return out
+        return self.factor * self.rows.multiply(self.blocks, field)
 
 
 @dataclass(frozen=True, eq=False)

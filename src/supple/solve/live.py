@@ -45,7 +45,7 @@ class Live:
                     raise SceneError(f"stiffness factor {factor} is not positive: give a number above 0.")
                 return replace(self, stiffness=factor)
             case SetGravity(acceleration):
-                return replace(self, gravity=tuple(acceleration))
+                return replace(self, gravity=acceleration)
             case SetThrottle(value):
                 return replace(self, throttle=value)
             case Grab():
@@ -54,7 +54,7 @@ class Live:
                     raise SceneError("a grab needs one weight for each vertex: correct the event.")
                 return replace(self, grabs=(*(g for g in self.grabs if g.name != event.name), event))
             case Move(name, target):
-                grabs = tuple(replace(g, target=tuple(target)) if g.name == name else g for g in self.grabs)
+                grabs = tuple(replace(g, target=target) if g.name == name else g for g in self.grabs)
                 return replace(self, grabs=grabs)
             case Release(name):
                 return replace(self, grabs=tuple(g for g in self.grabs if g.name != name))

@@ -47,6 +47,7 @@ def minimise(
     step: Increment,
     system: System,
     x: FloatArray,
+    energy: float,
     *,
     reference: float,
     floor: float,
@@ -54,13 +55,13 @@ def minimise(
     max_iterations: int,
     watch: Stopwatch,
 ) -> Solution:
-    """The minimum of Φ from x on, until |∇Φ| <= max(tolerance reference, floor) [N]."""
+    """The minimum of Φ from x on, where it has the given energy, until |∇Φ| <= max(tolerance reference, floor) [N]."""
     free, goal = system.map.free, max(tolerance * reference, floor)
     if isinstance(system.linear, ReusedFactor):
         system.linear.restart()
     with watch.phase("assembly"):
         gradient = step.gradient(x)
-    energy, linear_iterations = None, 0
+    linear_iterations = 0
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -77,8 +78,6 @@ def minimise(
         if slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", x, size / reference)
         with watch.phase("line search"):
-            if energy is None:
-                energy = step.energy(x)[0]
             move = np.zeros_like(x)
             move[free] = direction.reshape(-1, 3)
             x, energy = _line_search(step, x, move, energy, slope, size / reference)
