@@ -1,7 +1,8 @@
 """Arruda–Boyce: rubber as a network of chains of N segments that stiffens as the chains pull straight.
 
-ψ = μ Σ c_k / N^(k-1) (I^k - 3^k) - μ₀ log J + λ/2 (J - 1)², five terms of the inverse Langevin series; μ₀ is the
-shear modulus at rest and λ = k - 2/3 μ₀, so that k is the bulk modulus. log J is continued below J = 0.2.
+ψ = a(I) - μ₀ log J + κ/2 (J - 1)² with a = μ Σ c_k / N^(k-1) (I^k - 3^k), five terms of the inverse Langevin series.
+μ₀ = 2 a'(3) is the shear modulus at rest, and κ = k - 2/3 μ₀ - 4 a''(3) makes k the bulk modulus there. log J is
+continued below J = 0.2.
 """
 
 from dataclasses import dataclass
@@ -38,10 +39,11 @@ def quartic(m):
 
 @point
 def volume(J, m):
-    mu_rest = 2.0 * stretch(3.0, m)[1]
-    lam, d = m[2] - 2.0 / 3.0 * mu_rest, J - 1.0
+    rest = stretch(3.0, m)
+    mu, d = 2.0 * rest[1], J - 1.0
+    k = m[2] - 2.0 / 3.0 * mu - 4.0 * rest[2]
     f, f1, f2, f3 = continued_log(J)
-    return 0.5 * lam * d * d - mu_rest * f, lam * d - mu_rest * f1, lam - mu_rest * f2, -mu_rest * f3
+    return 0.5 * k * d * d - mu * f, k * d - mu * f1, k - mu * f2, -mu * f3
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ class ArrudaBoyce(Material):
             raise MaterialError(
                 f"shear = {self.shear:g} Pa and segments = {self.segments:g} must both be positive: raise them."
             )
-        if self.lam <= 0:
+        if self.bulk <= 2.0 / 3.0 * self.mu + 4.0 * float(stretch(3.0, self.moduli)[2]):
             raise MaterialError(
-                f"bulk = {self.bulk:g} Pa is below two thirds of the shear modulus at rest, {self.mu:g} Pa: raise bulk."
+                f"bulk = {self.bulk:g} Pa is too small beside a shear modulus of {self.mu:g} Pa at rest: raise bulk."
             )
 
     @property

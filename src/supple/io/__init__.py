@@ -1,0 +1,29 @@
+"""Files: meshes in and out, recorded runs, checkpoints."""
+
+from supple.io.cache import CACHE_SUFFIXES, open_cache, open_writer, probe
+from supple.io.checkpoint import load_checkpoint, save_checkpoint
+from supple.io.drawn import RenderMesh
+from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
+from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES, load_mesh, load_surface, load_tets
+from supple.io.save import save_surface, save_tets
+
+__all__ = [
+    "CACHE_SUFFIXES",
+    "SURFACE_SUFFIXES",
+    "TET_SUFFIXES",
+    "Cache",
+    "CacheInfo",
+    "Frame",
+    "FrameWriter",
+    "RenderMesh",
+    "load_checkpoint",
+    "load_mesh",
+    "load_surface",
+    "load_tets",
+    "open_cache",
+    "open_writer",
+    "probe",
+    "save_checkpoint",
+    "save_surface",
+    "save_tets",
+]

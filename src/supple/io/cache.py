@@ -1,0 +1,100 @@
+"""Recording a run and reading it back, in the format that the file's suffix names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from supple.errors import FileFormatError, OutputError
+from supple.io.drawn import RenderMesh
+from supple.io.files import probe_folder, writing
+from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
+from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES
+from supple.io.npz_file import NpzFile
+from supple.io.record_npz import NpzWriter
+from supple.io.record_obj import ObjWriter, find_sequence
+from supple.io.record_usd import UsdWriter
+from supple.io.record_vtu import PvdWriter
+from supple.io.replay_mesh import MeshCache
+from supple.io.replay_npz import NpzCache
+from supple.io.replay_obj import ObjCache
+from supple.io.replay_usd import UsdCache
+from supple.io.replay_vtu import PvdCache
+from supple.io.source import mesh_suffix
+from supple.mesh import TetMesh
+
+__all__ = [
+    "CACHE_SUFFIXES",
+    "Cache",
+    "CacheInfo",
+    "Frame",
+    "FrameWriter",
+    "open_cache",
+    "open_writer",
+    "probe",
+]
+
+USD_SUFFIXES = (".usd", ".usdc", ".usda")
+CACHE_SUFFIXES = (*USD_SUFFIXES, ".pvd", ".npz", ".obj")  #: suffixes that a run is recorded as
+
+
+def probe(path: str | os.PathLike[str]) -> None:
+    """Refuse a `path` where no run can be recorded: unknown suffix, a directory, a folder not writable."""
+    file = Path(path)
+    if file.suffix.lower() not in CACHE_SUFFIXES:
+        known = ", ".join(CACHE_SUFFIXES)
+        raise OutputError(f"{file}: a run is recorded as {known}; give the file one of these suffixes.")
+    probe_folder(file)
+
+
+def open_writer(
+    path: str | os.PathLike[str],
+    mesh: TetMesh,
+    info: CacheInfo,
+    *,
+    render: RenderMesh | None = None,
+    resume_at: int | None = None,
+) -> FrameWriter:
+    """A writer for the format of the suffix, in place of an older recording.
+
+    USD and OBJ hold the surface, or the `render` mesh when given; PVD and NPZ all tets. With `resume_at`, an
+    existing recording goes on: its frames from that number on are dropped, the earlier ones stay.
+    """
+    file = Path(path)
+    probe(file)
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    suffix = file.suffix.lower()
+    try:
+        if suffix == ".npz":
+            return NpzWriter(file, mesh, info, resume_at)
+        if suffix == ".pvd":
+            return PvdWriter(file, mesh, info, resume_at)
+        if suffix == ".obj":
+            return ObjWriter(file, mesh, info, render, resume_at)
+        return UsdWriter(file, mesh, info, render, resume_at)
+    except FileFormatError as error:  # in what is there to go on with
+        raise OutputError(f"the recording cannot go on: {error}") from None
+
+
+def open_cache(path: str | os.PathLike[str]) -> Cache:
+    """A recorded run, or a plain mesh file as a run of one frame."""
+    file = Path(path)
+    suffix = mesh_suffix(file)
+    if suffix in USD_SUFFIXES:
+        return UsdCache(file)
+    if suffix == ".pvd":
+        return PvdCache(file)
+    if suffix == ".obj" and not file.exists() and find_sequence(file):
+        return ObjCache(file)
+    if suffix == ".npz" and _is_recording(file):
+        return NpzCache(file)
+    if suffix in (*TET_SUFFIXES, *SURFACE_SUFFIXES):
+        return MeshCache(file)
+    known = ", ".join(dict.fromkeys((*CACHE_SUFFIXES, *TET_SUFFIXES, *SURFACE_SUFFIXES)))
+    raise FileFormatError(f"{file}: recordings and meshes are read from {known}; convert it to one of these.")
+
+
+def _is_recording(path: Path) -> bool:
+    with NpzFile(path) as file:
+        return "info" in file

@@ -1,0 +1,81 @@
+"""Files written whole or not at all, with the errors of writing in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from supple.errors import OutputError
+
+__all__ = ["part_path", "probe_folder", "remove_marked", "replacing", "write_atomically", "writing"]
+
+REMEDIES = {
+    errno.ENOSPC: "free some space or name a folder on another disk",
+    errno.EDQUOT: "free some space or name a folder on another disk",
+    errno.EFBIG: "name a folder on a disk that takes larger files",
+    errno.EISDIR: "name a file, not a directory",
+    errno.ENOTDIR: "one of its folders is a file: name another path",
+    errno.ENAMETOOLONG: "give it a shorter name",
+}
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says against writing `path` into an OutputError with the remedy."""
+    try:
+        yield
+    except OSError as error:
+        remedy = REMEDIES.get(error.errno or 0, "name a folder that you may write to")
+        raise OutputError(f"{path} cannot be written ({error.strerror or error}); {remedy}.") from error
+
+
+def part_path(path: Path) -> Path:
+    """Hidden neighbour of `path` with the same suffix that holds it while it is being written."""
+    return path.with_name(f".{path.stem}.part{path.suffix}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write to, which takes the place of `path` when the block ends well and vanishes otherwise."""
+    part = part_path(path)
+    try:
+        with writing(path):
+            yield part
+            os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write the pieces as the new content of `path`; a process killed meanwhile leaves the old content."""
+    with replacing(path) as part, part.open("wb") as stream:
+        stream.writelines(pieces)
+
+
+def probe_folder(path: Path) -> None:
+    """Refuse a `path` that is a directory or lies where no file can be made; leaves nothing behind."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a directory; name a file in it.")
+    folder = path.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    trial = folder / f".{path.name}.probe"
+    try:
+        with writing(path), trial.open("wb") as stream:
+            stream.write(bytes(4096))  # a full disk takes the name but not the bytes
+    finally:
+        if folder.is_dir():
+            trial.unlink(missing_ok=True)
+
+
+def remove_marked(paths: Iterable[Path], mark: bytes) -> None:
+    """Remove those files that hold `mark` near their beginning: what supple wrote, nobody else's work."""
+    for path in paths:
+        with writing(path):
+            with path.open("rb") as stream:
+                ours = mark in stream.read(4096)
+            if ours:
+                path.unlink()

@@ -1,0 +1,69 @@
+"""Tet meshes as .npz: `vertices`, `tets` and optionally `regions`, `region_names` and `region_numbers`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.io.npz_file import NpzFile
+from supple.io.raw import RawTets, to_indices, to_regions
+from supple.io.source import Source
+from supple.mesh import TetMesh
+
+__all__ = ["mesh_arrays", "read_npz_tets"]
+
+
+def mesh_arrays(mesh: TetMesh) -> dict[str, NDArray[Any]]:
+    """The mesh as the arrays that an .npz file holds."""
+    return {
+        "vertices": mesh.vertices,
+        "tets": mesh.tets,
+        "regions": mesh.regions,
+        "region_names": np.array(list(mesh.region_names), dtype=np.str_),
+        "region_numbers": np.array(list(mesh.region_names.values()), dtype=np.int32),
+    }
+
+
+def read_npz_tets(path: Path) -> RawTets:
+    """Tets of an .npz file; other arrays in it are left alone."""
+    source = Source(str(path), b"")
+    with NpzFile(path) as file, source.parsing("an .npz tet mesh"):
+        vertices, tets = file.read("vertices"), file.read("tets")
+        optional = {name: file.read(name) for name in ("regions", "region_names", "region_numbers") if name in file}
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or vertices.dtype.kind not in "fiu":
+        raise source.damaged(f"vertices has shape {vertices.shape} and type {vertices.dtype}", "store numbers (n, 3)")
+    if tets.ndim != 2 or tets.shape[1] != 4 or tets.dtype.kind not in "iu":
+        raise source.damaged(f"tets has shape {tets.shape} and type {tets.dtype}", "store whole numbers (m, 4)")
+    if not np.isfinite(vertices).all():
+        raise source.damaged("a vertex is not finite")
+    return RawTets(
+        vertices.astype(np.float64),
+        to_indices(source, tets, len(vertices), "tets"),
+        _read_regions(source, optional, len(tets)),
+        _read_names(source, optional),
+    )
+
+
+def _read_regions(source: Source, arrays: Mapping[str, NDArray[Any]], count: int) -> NDArray[np.int32] | None:
+    regions = arrays.get("regions")
+    if regions is None:
+        return None
+    if regions.shape != (count,) or regions.dtype.kind not in "iu":
+        raise source.damaged(
+            f"regions has shape {regions.shape} and type {regions.dtype} for {count:,} tets",
+            "store one whole number for every tet",
+        )
+    return to_regions(source, regions)
+
+
+def _read_names(source: Source, arrays: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+    names, numbers = arrays.get("region_names"), arrays.get("region_numbers")
+    if names is None or numbers is None:
+        return {}
+    if names.ndim != 1 or names.shape != numbers.shape or names.dtype.kind != "U" or numbers.dtype.kind not in "iu":
+        raise source.damaged("region_names and region_numbers do not fit each other", "store a number for every name")
+    return {str(name): int(number) for name, number in zip(names, numbers, strict=True)}

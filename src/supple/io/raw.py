@@ -1,0 +1,79 @@
+"""What a file holds, as plain arrays: the common result of all readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.io.source import Source
+
+__all__ = ["LARGEST", "RawSurface", "RawTets", "drop_thin", "select_polygons", "to_indices", "to_regions"]
+
+LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class RawTets:
+    """Tets as a file gives them: any winding, unused vertices included."""
+
+    vertices: NDArray[np.float64]  #: shape (n, 3), in the file's unit
+    tets: NDArray[np.int32]  #: shape (m, 4)
+    regions: NDArray[np.int32] | None = None  #: shape (m,)
+    region_names: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RawSurface:
+    """Polygons as a file gives them."""
+
+    vertices: NDArray[np.float64]  #: shape (n, 3), in the file's unit
+    counts: NDArray[np.int32]  #: corners of every polygon, shape (p,)
+    indices: NDArray[np.int32]  #: corners of all polygons in turn
+    uv: NDArray[np.float64] | None = None  #: texture coordinates of every corner, shape (len(indices), 2)
+    groups: NDArray[np.int32] | None = None  #: group number of every polygon, shape (p,)
+    group_names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def to_indices(source: Source, values: NDArray[np.number], count: int, what: str) -> NDArray[np.int32]:
+    """The values as indices, each checked to be whole, at least 0 and below `count`."""
+    if values.size and not (values.min() >= 0 and values.max() < min(count, LARGEST)):
+        flat = values.reshape(-1)
+        wrong = flat[~((flat >= 0) & (flat < min(count, LARGEST)))][0]
+        raise source.damaged(f"its {what} refer to entry {wrong:g}, counted from 0, of {count:,}")
+    indices = values.astype(np.int32)
+    if not (indices == values).all():
+        raise source.damaged(f"its {what} hold a number that is not whole")
+    return indices
+
+
+def to_regions(source: Source, values: NDArray[np.number]) -> NDArray[np.int32]:
+    """The values as region numbers, which fit 32 bits."""
+    if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):
+        raise source.damaged("a region number does not fit 32 bits", "number the regions from 1")
+    return values.astype(np.int32)
+
+
+def select_polygons(raw: RawSurface, keep: NDArray[np.bool_], note: str) -> RawSurface:
+    """Those polygons of the surface, over all its vertices, with a note on the choice."""
+    corners = np.repeat(keep, raw.counts)
+    return replace(
+        raw,
+        counts=raw.counts[keep],
+        indices=raw.indices[corners],
+        uv=None if raw.uv is None else raw.uv[corners],
+        groups=None if raw.groups is None else raw.groups[keep],
+        notes=(*raw.notes, note),
+    )
+
+
+def drop_thin(raw: RawSurface) -> RawSurface:
+    """The surface without the points and edges that some files list as faces."""
+    keep = raw.counts >= 3
+    if keep.all():
+        return raw
+    return select_polygons(raw, keep, f"dropped {int((~keep).sum()):,} faces of fewer than 3 corners")

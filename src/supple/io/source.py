@@ -1,0 +1,86 @@
+"""The bytes of one file to be read, and the errors of reading them in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from supple.errors import FileFormatError
+
+__all__ = ["MAX_BYTES", "Source", "check_readable", "mesh_suffix", "read_source"]
+
+#: No file, packed or unpacked, is read beyond this size: far above any mesh, below what stops a machine.
+MAX_BYTES = 8 * 2**30
+
+EXPORT_AGAIN = "export it again from the program that made it"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Content of a file and its name for messages; every parser is a function of one of these."""
+
+    name: str
+    data: bytes
+
+    def damaged(self, what: str, remedy: str = EXPORT_AGAIN) -> FileFormatError:
+        """The error to raise when the content is wrong: the file, `what` is wrong, and the remedy."""
+        return FileFormatError(f"{self.name}: {what}; {remedy}.")
+
+    def array(self, dtype: DTypeLike, count: int, offset: int, what: str) -> NDArray[Any]:
+        """`count` items at byte `offset`, checked against the size of the file before anything is made."""
+        kind = np.dtype(dtype)
+        if count < 0 or offset < 0 or offset + count * kind.itemsize > len(self.data):
+            raise self.damaged(f"it ends before the {count:,} {what} it promises")
+        return np.frombuffer(self.data, dtype=kind, count=count, offset=offset)
+
+    @contextmanager
+    def parsing(self, kind: str) -> Iterator[None]:
+        """Turn what a parser did not foresee into an error that says the file is not a whole `kind`."""
+        try:
+            yield
+        except (ValueError, LookupError, ArithmeticError, EOFError, MemoryError, zlib.error) as error:
+            raise self.damaged(f"it cannot be read as {kind} ({error or type(error).__name__})") from error
+
+
+def mesh_suffix(path: Path) -> str:
+    """Suffix in lower case that tells the format: `.ply` for `a.PLY` and for `a.ply.gz`."""
+    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a path that is missing, a directory, empty or too large."""
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory; name a file in it.")
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise FileFormatError(f"{path} cannot be found ({error.strerror}); check the path.") from None
+    if size == 0:
+        raise FileFormatError(f"{path} is empty; {EXPORT_AGAIN}.")
+    if size > MAX_BYTES:
+        raise FileFormatError(f"{path} has {size:,} bytes, more than the {MAX_BYTES:,} read at most; reduce the mesh.")
+
+
+def read_source(path: Path) -> Source:
+    """Content of the file, unpacked when its name ends in `.gz`."""
+    check_readable(path)
+    try:
+        if path.suffix.lower() != ".gz":
+            return Source(str(path), path.read_bytes())
+        with gzip.open(path) as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"{path} is not a whole gzip file ({error}); pack it again.") from None
+    except OSError as error:
+        raise FileFormatError(f"{path} cannot be read ({error.strerror}); check its permissions.") from None
+    if len(data) > MAX_BYTES:
+        raise FileFormatError(f"{path} unpacks to more than {MAX_BYTES:,} bytes; reduce the mesh.")
+    return Source(str(path), data)

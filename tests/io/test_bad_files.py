@@ -1,0 +1,230 @@
+"""Whatever the file, only a named error comes out, and it says what to do."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from supple.errors import FileFormatError, MeshError, SuppleError
+from supple.io import (
+    CacheInfo,
+    load_checkpoint,
+    load_mesh,
+    load_surface,
+    load_tets,
+    open_cache,
+    open_writer,
+    save_checkpoint,
+    save_surface,
+    save_tets,
+)
+from supple.mesh import TetMesh
+
+SUFFIXES = [".npz", ".msh", ".mesh", ".vtu", ".obj", ".ply", ".off"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_missing_file_is_named(tmp_path, suffix):
+    with pytest.raises(FileFormatError, match=rf"no{suffix} cannot be found"):
+        load_mesh(tmp_path / f"no{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_directory_is_named(tmp_path, suffix):
+    (tmp_path / f"a{suffix}").mkdir()
+    with pytest.raises(FileFormatError, match="is a directory; name a file in it"):
+        load_mesh(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_empty_file_is_named(tmp_path, suffix):
+    (tmp_path / f"a{suffix}").touch()
+    with pytest.raises(FileFormatError, match="is empty; export it again"):
+        load_mesh(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"solid stl\nfacet\n", b"\n\n \n"])
+def test_another_format_under_the_name_is_refused(tmp_path, suffix, content):
+    (tmp_path / f"a{suffix}").write_bytes(content)
+    with pytest.raises(FileFormatError, match=rf"a{suffix}"):
+        load_mesh(tmp_path / f"a{suffix}")
+
+
+def test_an_unknown_suffix_lists_what_is_read(tmp_path):
+    (tmp_path / "a.fbx").write_bytes(b"Kaydara")
+    with pytest.raises(FileFormatError, match=r"\.npz, \.msh, \.mesh, \.vtu, \.obj, \.ply, \.off"):
+        load_mesh(tmp_path / "a.fbx")
+    with pytest.raises(FileFormatError, match=r"tet meshes are read from"):
+        load_tets(tmp_path / "a.obj")
+    with pytest.raises(FileFormatError, match=r"surfaces are read from"):
+        load_surface(tmp_path / "a.msh")
+
+
+def test_a_flat_tet_is_named_with_its_file(tmp_path):
+    np.savez(tmp_path / "flat.npz", vertices=np.eye(4)[:, :3] * [1, 1, 0], tets=[[0, 1, 2, 3]])
+    with pytest.raises(MeshError, match=r"flat\.npz: tet 0"):
+        load_tets(tmp_path / "flat.npz")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason"),
+    [
+        ({"vertices": np.eye(3)}, "no array 'tets'"),
+        ({"vertices": np.full((4, 3), np.nan), "tets": [[0, 1, 2, 3]]}, "not finite"),
+        ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, 4]]}, "refer to entry 4"),
+        ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, -1]]}, "refer to entry -1"),
+        ({"vertices": np.eye(4), "tets": [[0, 1, 2, 3]]}, r"shape \(4, 4\)"),
+        ({"vertices": np.eye(4)[:, :3], "tets": [[0.0, 1, 2, 3]]}, "float64"),
+        ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, 3]], "regions": [1, 2]}, "for 1 tets"),
+    ],
+)
+def test_an_npz_with_wrong_arrays_says_which(tmp_path, arrays, reason):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(FileFormatError, match=reason):
+        load_tets(tmp_path / "a.npz")
+
+
+def test_a_pickle_is_never_loaded(tmp_path):
+    np.savez(tmp_path / "a.npz", vertices=np.array([{"a": 1}], dtype=object), tets=[[0, 1, 2, 3]])
+    with pytest.raises(FileFormatError, match="Python objects"):
+        load_tets(tmp_path / "a.npz")
+
+
+def test_an_npz_whose_header_asks_for_terabytes_is_refused_before_memory_is_taken(tmp_path):
+    np.save(tmp_path / "v.npy", np.zeros((4, 3)))
+    head = (tmp_path / "v.npy").read_bytes().replace(b"(4, 3), }" + b" " * 12, b"(4000000000000, 3), }")
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("vertices.npy", head)
+        archive.writestr("tets.npy", head)
+    with pytest.raises(FileFormatError, match="does not fit"):
+        load_tets(tmp_path / "a.npz")
+
+
+PLY = "ply\nformat {} 1.0\nelement {}\nend_header\n"
+GMSH = "$MeshFormat\n{} 0 8\n$EndMeshFormat\n$Nodes\n{}\n$EndNodes\n$Elements\n1\n$EndElements\n"
+MANY = 99999999999
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ply", PLY.format("ascii", f"vertex {MANY}\nproperty float x") + "0\n"),
+        ("a.ply", PLY.format("binary_little_endian", "face 9\nproperty list uint int v") + "\xff" * 4),
+        ("a.off", f"OFF\n{MANY} 1 0\n0 0 0\n"),
+        (
+            "a.mesh",
+            f"MeshVersionFormatted 1\nDimension 3\nVertices\n{MANY}\n0 0 0 0\nTetrahedra\n1\n1 1 1 1 1",
+        ),
+        ("a.msh", GMSH.format("2.2", MANY)),
+        ("a.msh", GMSH.format("4.1", f"{MANY} 1 1 1")),
+    ],
+)
+def test_a_count_beyond_the_file_is_refused(tmp_path, name, text):
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    with pytest.raises(FileFormatError, match=name):
+        load_mesh(tmp_path / name)
+
+
+def mutations(data: bytes, count: int, seed: int):
+    """The file cut short, or with bytes changed, doubled, dropped or grown; the same for one seed."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        changed = bytearray(data)
+        place = int(rng.integers(len(data)))
+        match int(rng.integers(6)):
+            case 0:
+                del changed[place:]
+            case 1:
+                changed[place] ^= 1 << int(rng.integers(8))
+            case 2:
+                for at in rng.integers(len(data), size=8):
+                    changed[at] = int(rng.integers(256))
+            case 3:
+                del changed[place : place + int(rng.integers(1, 40))]
+            case 4:
+                changed[place:place] = changed[place : place + int(rng.integers(1, 40))]
+            case 5:
+                changed[place : place + 1] = rng.choice([b"999999999", b"-", b"nan", b"1e999", b"\x00", b"/", b"<"])
+        yield bytes(changed)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_damaged_files_give_only_named_errors(tmp_path, suffix, tets, polygons):
+    path = tmp_path / f"a{suffix}"
+    if suffix in (".obj", ".ply", ".off"):
+        save_surface(path, polygons)
+    else:
+        save_tets(path, tets)
+    refused = _count_refused(path, load_mesh, 400)
+    assert refused > 100
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", [("gmsh22", True), ("gmsh", False), ("gmsh", True)])
+def test_damaged_gmsh_dialects_give_only_named_errors(tmp_path, form, tets):
+    import meshio
+
+    path = tmp_path / "a.msh"
+    meshio.write(path, meshio.Mesh(tets.vertices, [("tetra", tets.tets)]), file_format=form[0], binary=form[1])
+    assert _count_refused(path, load_mesh, 300) > 100
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_recordings_give_only_named_errors(tmp_path, tets, make_frames):
+    for name in ("run.npz", "run.pvd", "run.obj"):
+        writer = open_writer(tmp_path / name, tets, CacheInfo())
+        for frame in make_frames(1, 2):
+            writer.write(frame)
+        writer.close()
+
+    def replay(path):
+        cache = open_cache(tmp_path / path)
+        for i in range(cache.frames):
+            cache.surface_positions(i)
+            for field in cache.fields:
+                cache.point_values(field, i)
+
+    for damaged, opened in (
+        ("run.npz", "run.npz"),
+        ("run.pvd", "run.pvd"),
+        ("run_0002.vtu", "run.pvd"),
+        ("run.0001.obj", "run.obj"),
+    ):
+        _count_refused(tmp_path / damaged, lambda _, opened=opened: replay(opened), 100)
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_checkpoints_give_only_named_errors(tmp_path):
+    path = tmp_path / "state.npz"
+    save_checkpoint(path, {"x": np.arange(12.0).reshape(4, 3)}, {"stamp": "abc", "frame": 3})
+    assert _count_refused(path, load_checkpoint, 200) > 60
+
+
+def _count_refused(path, load, count: int) -> int:
+    """How many of the mutations are refused, each in one sentence."""
+    whole, messages = path.read_bytes(), []
+    for data in mutations(whole, count, seed=len(whole)):
+        path.write_bytes(data)
+        try:
+            load(path)
+        except SuppleError as error:
+            messages.append(str(error))
+    path.write_bytes(whole)
+    assert [text for text in messages if not text.endswith(".") or "\n" in text] == []
+    return len(messages)
+
+
+def test_what_a_damaged_file_gives_is_still_a_sound_mesh(tmp_path, tets):
+    path = tmp_path / "a.mesh"
+    save_tets(path, tets)
+    for data in mutations(path.read_bytes(), 100, seed=1):
+        path.write_bytes(data)
+        try:
+            mesh = load_tets(path)
+        except SuppleError:
+            continue
+        assert isinstance(mesh, TetMesh)
+        assert np.isfinite(mesh.vertices).all()
+        assert (mesh.volumes() > 0).all()
