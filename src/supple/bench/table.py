@@ -14,8 +14,7 @@ def format_table(rows: Sequence[Mapping[str, Any]]) -> str:
     cells = [keys, *([_show(row.get(key)) for key in keys] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(keys))]
     return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
     )
 
 

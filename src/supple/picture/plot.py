@@ -1,0 +1,154 @@
+"""Line and bar plots in one quiet style."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from supple.errors import OutputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_bars", "plot_lines"]
+
+Kind = Literal["png", "svg"]
+_COLOURS = {
+    False: ("#d2694b", "#2f7f93", "#8a6bb0", "#c79a2b", "#5b8c5a", "#7a808a"),
+    True: ("#ee9075", "#5fb3c6", "#b79bdb", "#e2bd5c", "#8fbf8d", "#a6adb8"),
+}
+_INK = {
+    False: ("#3b4049", "#8b919c", "#e7e9ed", "#ffffff"),
+    True: ("#d5d9e0", "#8b919c", "#343a45", "#1c2027"),
+}
+_DOTS_PER_INCH = 100
+
+
+def plot_lines(
+    series: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    title: str | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    markers: bool = False,
+    width: int = 760,
+    height: int = 400,
+    kind: Kind = "svg",
+    dark: bool = False,
+) -> bytes:
+    """Plot file of named lines, each (x, y); width and height in pixels, twice as many dots for "png"."""
+    with _draw_figure(title, width, height, kind, dark) as (axes, stream):
+        for name, (x, y) in series.items():
+            across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+            if across.ndim != 1 or across.shape != up.shape:
+                raise OutputError(f'Line "{name}" has shapes {across.shape} and {up.shape}: give as many x as y.')
+            axes.plot(across, up, label=name, marker="o" if markers else None)
+        if log_x:
+            axes.set_xscale("log")
+        if log_y:
+            axes.set_yscale("log")
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.margins(x=0.02)
+        _add_legend(axes, len(series))
+    return stream.getvalue()
+
+
+def plot_bars(
+    labels: Sequence[str],
+    series: Mapping[str, ArrayLike],
+    ylabel: str,
+    *,
+    title: str | None = None,
+    log_y: bool = False,
+    width: int = 760,
+    height: int = 400,
+    kind: Kind = "svg",
+    dark: bool = False,
+) -> bytes:
+    """Plot file of bars: one group per label, in it one bar per named series of len(labels) heights."""
+    with _draw_figure(title, width, height, kind, dark) as (axes, stream):
+        place = np.arange(len(labels), dtype=np.float64)
+        breadth = 0.72 / max(len(series), 1)
+        for k, (name, heights) in enumerate(series.items()):
+            tops = np.asarray(heights, dtype=np.float64)
+            if tops.shape != place.shape:
+                raise OutputError(f'Bars "{name}" have shape {tops.shape} for {len(labels)} labels: give one each.')
+            axes.bar(place + (k - 0.5 * (len(series) - 1)) * breadth, tops, 0.9 * breadth, label=name)
+        if log_y:
+            axes.set_yscale("log")
+        axes.set_xticks(place, labels)
+        axes.tick_params(axis="x", length=0)
+        axes.grid(visible=False, axis="x")
+        axes.set_ylabel(ylabel)
+        _add_legend(axes, len(series))
+    return stream.getvalue()
+
+
+@contextmanager
+def _draw_figure(
+    title: str | None, width: int, height: int, kind: Kind, dark: bool
+) -> Iterator[tuple[Axes, io.BytesIO]]:
+    """The axes of a styled figure, and the stream that holds its file once the block ends."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    stream = io.BytesIO()
+    with matplotlib.rc_context(_make_style(dark)):
+        size = (width / _DOTS_PER_INCH, height / _DOTS_PER_INCH)
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.add_subplot()
+        yield axes, stream
+        if title:
+            axes.set_title(title, loc="left", pad=26 if axes.get_legend() else 10)
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}  # the same bytes on every day
+        figure.savefig(stream, format=kind, dpi=2 * _DOTS_PER_INCH, metadata=metadata)
+
+
+def _add_legend(axes: Axes, count: int) -> None:
+    if count > 1:
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(count, 4), borderaxespad=0.2)
+
+
+def _make_style(dark: bool) -> dict[Any, Any]:
+    from cycler import cycler
+
+    ink, soft, grid, paper = _INK[dark]
+    return {
+        "axes.prop_cycle": cycler(color=_COLOURS[dark]),
+        "axes.edgecolor": soft,
+        "axes.facecolor": paper,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.labelcolor": ink,
+        "axes.labelsize": 10.5,
+        "axes.linewidth": 0.8,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlecolor": ink,
+        "axes.titlesize": 12,
+        "axes.titleweight": "bold",
+        "figure.facecolor": paper,
+        "font.size": 10,
+        "grid.color": grid,
+        "grid.linewidth": 0.8,
+        "legend.frameon": False,
+        "legend.handlelength": 1.4,
+        "legend.labelcolor": ink,
+        "lines.linewidth": 1.9,
+        "lines.markersize": 4.5,
+        "lines.solid_capstyle": "round",
+        "svg.hashsalt": "supple",
+        "text.color": ink,
+        "xtick.color": soft,
+        "xtick.labelcolor": ink,
+        "ytick.color": soft,
+        "ytick.labelcolor": ink,
+    }

@@ -1,0 +1,66 @@
+"""A film strip: moments of an animation side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple.errors import OutputError
+from supple.picture.colormap import get_table
+from supple.picture.legend import draw_legend
+from supple.picture.png import check_picture
+from supple.picture.render import RenderOptions
+from supple.picture.stage import Frames, Times, pick_frames, render_frames, set_stage
+
+__all__ = ["join_pictures", "render_strip"]
+
+_PANEL_WIDTH, _PANEL_HEIGHT, _LEGEND_WIDTH = 380, 420, 170
+
+
+def render_strip(
+    frames: Frames,
+    triangles: ArrayLike,
+    *,
+    count: int = 5,
+    times: Times | None = None,
+    values: Frames | None = None,
+    **options: Unpack[RenderOptions],
+) -> NDArray[np.uint8]:
+    """One picture of `count` frames, evenly spread in time, side by side and seen by one camera.
+
+    frames: positions [m], (n, 3) each; times [s] become captions; width and height are those of one panel.
+    Camera and colour range suit all frames, also those left out.
+    """
+    sized: RenderOptions = {"width": _PANEL_WIDTH, "height": _PANEL_HEIGHT, **options, "legend": False}
+    stage = set_stage(frames, times, values, sized)
+    chosen = pick_frames(len(frames), count)
+    panels = list(
+        render_frames(
+            [frames[index] for index in chosen],
+            triangles,
+            times=None if times is None else [times[index] for index in chosen],
+            values=None if values is None else [values[index] for index in chosen],
+            **stage,
+        )
+    )
+    limits = stage.get("vmin"), stage.get("vmax")
+    if values is not None and limits[0] is not None and limits[1] is not None and options.get("legend", True):
+        paper = np.full((stage["height"], _LEGEND_WIDTH, 3), 255, dtype=np.uint8)
+        table = get_table(stage.get("colormap", "lagoon"))
+        panels.append(draw_legend(paper, table, limits[0], limits[1], stage.get("label")))
+    return join_pictures(panels)
+
+
+def join_pictures(pictures: Sequence[NDArray[np.uint8]], gap: int = 4) -> NDArray[np.uint8]:
+    """Pictures (h, w, 3) of one height side by side, (h, sum of w, 3), with `gap` white pixels between."""
+    heights = sorted({check_picture(picture).shape[0] for picture in pictures})
+    if len(heights) != 1:
+        raise OutputError(f"Pictures to join have heights {heights}: give at least one, and all of one height.")
+    spacer = np.full((heights[0], gap, 3), 255, dtype=np.uint8)
+    pieces: list[NDArray[np.uint8]] = []
+    for picture in pictures:
+        pieces += [spacer, picture]
+    return np.concatenate(pieces[1:], axis=1)
