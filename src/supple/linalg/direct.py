@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.linalg.pattern import BlockPattern
+from supple.linalg.pattern import Pattern
 
 __all__ = ["Factor", "NotPositiveDefinite", "Pardiso", "SuperLU", "direct_solver"]
 
@@ -43,7 +43,7 @@ class Pardiso:
     _NOT_DEFINITE = (-4, -7)
     _PARALLEL_FROM = 5000  # unknowns; a smaller factor is done before the threads have met
 
-    def __init__(self, pattern: BlockPattern) -> None:
+    def __init__(self, pattern: Pattern) -> None:
         import pypardiso
 
         self._library = pypardiso.PyPardisoSolver(mtype=2).libmkl
@@ -106,7 +106,7 @@ class SuperLU:
 
     name = "SuperLU"
 
-    def __init__(self, pattern: BlockPattern) -> None:
+    def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
 
     def factor(self, data: FloatArray) -> None:
@@ -126,7 +126,7 @@ class SuperLU:
         return 12 * int(self._factor.L.nnz + self._factor.U.nnz)
 
 
-def direct_solver(pattern: BlockPattern) -> Factor:
+def direct_solver(pattern: Pattern) -> Factor:
     """PARDISO where it is installed, SuperLU elsewhere."""
     try:
         return Pardiso(pattern)

@@ -6,15 +6,60 @@ three entries for each neighbour b > a: what a direct solver for positive-defini
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, triu
 
-__all__ = ["BlockPattern"]
+__all__ = ["BlockPattern", "Pattern", "UpperPattern"]
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
+
+
+class Pattern(Protocol):
+    """What a direct solver must know: the upper triangle of a symmetric matrix in compressed rows."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def nonzeros(self) -> int: ...
+    @property
+    def indptr(self) -> IntArray: ...
+    @property
+    def indices(self) -> IntArray: ...
+    def to_scipy(self, data: FloatArray) -> csr_array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class UpperPattern:
+    """The upper triangle of any symmetric matrix."""
+
+    indptr: IntArray
+    indices: IntArray
+
+    @classmethod
+    def of(cls, matrix: csr_array) -> tuple["UpperPattern", FloatArray]:
+        """The pattern of a symmetric matrix, with its entries."""
+        upper = triu(matrix, format="csr")
+        upper.sort_indices()
+        return cls(upper.indptr.astype(np.int32), upper.indices.astype(np.int32)), upper.data.astype(np.float64)
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    @property
+    def nonzeros(self) -> int:
+        """Number of stored entries."""
+        return len(self.indices)
+
+    def to_scipy(self, data: FloatArray) -> csr_array:
+        """The whole matrix."""
+        upper = csr_array((data, self.indices, self.indptr), shape=(self.size, self.size))
+        return csr_array(upper + triu(upper, k=1).T)
 
 
 @dataclass(frozen=True, eq=False)

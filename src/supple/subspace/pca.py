@@ -1,0 +1,40 @@
+"""Principal components of recorded displacements, in the mass metric."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import MeshError
+from supple.subspace.basis import Basis
+
+__all__ = ["principal_basis", "principal_columns"]
+
+FloatArray = NDArray[np.float64]
+_NOISE = 1e-12  # singular values below this share of the first are round-off
+
+
+def principal_columns(vectors: FloatArray, metric: FloatArray, rank: int | None) -> tuple[FloatArray, FloatArray]:
+    """Orthonormal columns that hold most of the given vectors (3 n, k), and their singular values, largest first."""
+    moving = np.flatnonzero(vectors.any(axis=1))  # where nothing moves, nothing shall: localised bases stay sparse
+    root = np.sqrt(metric[moving])[:, None]
+    left, singular, _ = np.linalg.svd(root * vectors[moving], full_matrices=False)
+    kept = int(np.count_nonzero(singular > _NOISE * singular[0])) if singular.size and singular[0] > 0 else 0
+    kept = kept if rank is None else min(rank, kept)
+    columns = np.zeros((len(vectors), kept))
+    columns[moving] = left[:, :kept] / root
+    return columns, singular[:kept]
+
+
+def principal_basis(
+    displacements: FloatArray, mass: FloatArray, *, rank: int | None = None, tolerance: float | None = None
+) -> Basis:
+    """The basis of snapshots (k, n, 3) [m]: of a given rank, or the smallest that misses at most the share `tolerance`
+    of them (root of the lost over the whole sum of squares)."""
+    if displacements.size == 0 or not np.any(displacements):
+        raise MeshError("the snapshots hold no motion, so they span no subspace: record a run in which the body moves.")
+    vectors = displacements.reshape(len(displacements), -1).T
+    columns, singular = principal_columns(vectors, np.repeat(mass, 3), rank)
+    if tolerance is not None:
+        lost = np.sqrt(np.maximum(1.0 - np.cumsum(singular**2) / np.sum(singular**2), 0.0))
+        enough = int(np.argmax(lost <= tolerance)) + 1
+        columns, singular = columns[:, :enough], singular[:enough]
+    return Basis(columns, mass, f"principal components of {len(displacements)} snapshots", singular)
