@@ -7,15 +7,18 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import numpy as np
 from cyclopts import Parameter
 
 from supple.errors import MaterialError, OutputError, SceneError, SuppleError, SuppleWarning
-from supple.scene.progress import Listener, pick_listener
+
+if TYPE_CHECKING:
+    from supple.scene.progress import Listener
 
 __all__ = ["Common", "Console", "perform"]
 
@@ -32,7 +35,7 @@ class Common:
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False
     """Say nothing but errors."""
     verbose: Annotated[int, Parameter(name=["--verbose", "-v"], count=True)] = 0
-    """Say more; twice (-vv) shows where an error came from."""
+    """Tell of every frame; twice (-vv) shows where an error came from."""
     seed: int = 0
     """Seed of everything random; the same seed gives the same bytes."""
     threads: int | None = None
@@ -43,7 +46,10 @@ class Console:
     """Where a verb's words go: standard output, or standard error when JSON has that."""
 
     def __init__(self, common: Common) -> None:
+        from supple.scene.progress import pick_listener  # here, so that --help need not load what runs need
+
         self.common = common
+        self._json = common.json
         self.verbosity = -1 if common.quiet else common.verbose
         self.listener: Listener = pick_listener(self.verbosity)
 
@@ -52,11 +58,6 @@ class Console:
         if self.verbosity >= 0:
             print(text, file=self._stream(), flush=True)
 
-    def detail(self, text: str) -> None:
-        """Print a line for a curious person (-v)."""
-        if self.verbosity >= 1:
-            self.say(text)
-
     def warn(self, text: str) -> None:
         """Print a warning to standard error, unless quiet."""
         if self.verbosity >= 0:
@@ -64,26 +65,37 @@ class Console:
 
     def write_json(self, data: Mapping[str, Any]) -> None:
         """Write the result where --json asks for it."""
-        target = self.common.json
-        if target is None:
+        if self._json is None:
             return
         text = json.dumps(data, default=_plain, allow_nan=False) + "\n"
-        if target == "-":
+        if self._json == "-":
             sys.stdout.write(text)
-            return
-        try:
-            Path(target).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{target} cannot be written ({error.strerror}): choose another --json file.") from None
+        else:
+            from supple.io.files import writing
+
+            with writing(Path(self._json)):
+                Path(self._json).write_text(text, encoding="utf-8")
+
+    def check_json(self) -> None:
+        """Refuse a --json file that cannot be written, before any work is done."""
+        if self._json is not None and self._json != "-":
+            from supple.io.files import probe_folder
+
+            target, self._json = self._json, None  # what fails here is not to be reported there
+            probe_folder(Path(target))
+            if not Path(target).parent.is_dir():
+                raise OutputError(f"the folder of {target} does not exist: choose another --json file.")
+            self._json = target
 
     def _stream(self) -> TextIO:
-        return sys.stderr if self.common.json == "-" else sys.stdout
+        return sys.stderr if self._json == "-" else sys.stdout
 
 
 def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, Any]]) -> int:
     """Do a verb's work, report its result or its error, and return the exit code."""
     console = Console(common)
     try:
+        console.check_json()
         if common.threads is not None:
             _limit_threads(common.threads)
         with warnings.catch_warnings():
@@ -98,7 +110,7 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
     except KeyboardInterrupt as error:
         return _report(console, verb, error, "stopped before it was done: run it again.", FAILED)
     except Exception as error:
-        text = f"{type(error).__name__}: {error}; this is a fault of supple, please report it with the output of -vv."
+        text = f"{type(error).__name__}: {error}; a fault of supple: please report it with what -vv prints."
         return _report(console, verb, error, text, FAILED)
 
 
@@ -108,10 +120,9 @@ def _report(console: Console, verb: str, error: BaseException, text: str, code: 
     if console.verbosity >= 2:
         traceback.print_exception(error)
     print(f"supple {verb}: {text}", file=sys.stderr, flush=True)
-    try:
-        console.write_json({"verb": verb, "failed": True, "error": {"kind": type(error).__name__, "text": text}})
-    except OutputError as problem:
-        print(f"supple {verb}: {problem}", file=sys.stderr, flush=True)
+    with suppress(OutputError):
+        failure = {"kind": type(error).__name__, "text": text}
+        console.write_json({"verb": verb, "failed": True, "error": failure})
     return code
 
 

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from supple.errors import MaterialError
-from supple.material import MATERIALS, PRESETS, ArrudaBoyce, Corotational, Linear, Material, NeoHookean, StableNeoHookean, StVK
+from supple.material import (
+    MATERIALS,
+    PRESETS,
+    ArrudaBoyce,
+    Corotational,
+    Linear,
+    Material,
+    NeoHookean,
+    StableNeoHookean,
+    StVK,
+)
 
 
 def make(name: str) -> Material:

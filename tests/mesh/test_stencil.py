@@ -20,9 +20,7 @@ EDGE_ALPHA = np.array([ALPHA_LONG, *[ALPHA_SHORT] * 4, ALPHA_LONG])
 CASES = [signs for signs in product((-1, 0, 1), repeat=4) if 1 in signs and signs != (1, 1, 1, 1)]
 
 
-def possible_warps(
-    corners: np.ndarray, signs: np.ndarray, rng: np.random.Generator, count: int
-) -> np.ndarray:
+def possible_warps(corners: np.ndarray, signs: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
     """Random positions of the corners, shape (k, 4, 3), that warping can lead to for these final signs."""
     before = np.where(signs == 0, rng.choice([-1, 1], (count, 4)), signs)
     way = rng.integers(0, 14, (count, 4))

@@ -76,9 +76,7 @@ def test_pinched_vertices_and_edges_are_not_manifold(cube: TriMesh) -> None:
     assert cube.is_manifold()
     shared = 7  # two cubes that touch in the corner (1, 1, 1)
     second = np.where(cube.triangles == 0, shared, cube.triangles + 8)
-    corner = TriMesh.clean(
-        np.concatenate([cube.vertices, cube.vertices + 1]), np.concatenate([cube.triangles, second])
-    )
+    corner = TriMesh.clean(np.concatenate([cube.vertices, cube.vertices + 1]), np.concatenate([cube.triangles, second]))
     assert corner.is_closed()
     assert not corner.is_manifold()
     assert corner.pinched_vertices().tolist() == [7]

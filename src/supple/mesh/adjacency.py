@@ -24,9 +24,7 @@ def label_rows(rows: NDArray[np.integer], count: int) -> NDArray[np.int64]:
     ordered = np.sort(rows, axis=1).astype(np.int64)
     labels = ordered[:, 0]
     for column in ordered.T[1:]:
-        if (
-            int(labels.max(initial=0)) >= (2**63 - 1) // max(count, 1) - 1
-        ):  # packing would overflow: rank first
+        if int(labels.max(initial=0)) >= (2**63 - 1) // max(count, 1) - 1:  # packing would overflow: rank first
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         labels = labels * count + column
     return labels
@@ -41,9 +39,7 @@ def match_tet_faces(tets: NDArray[np.int32], count: int) -> NDArray[np.int32]:
     same = labels[order[:-1]] == labels[order[1:]]
     if np.any(same[:-1] & same[1:]):
         tet = int(order[np.flatnonzero(same[:-1] & same[1:])[0]]) // 4
-        raise MeshError(
-            f"tet {tet} has a face that three tets share; remove the duplicate or overlapping tets."
-        )
+        raise MeshError(f"tet {tet} has a face that three tets share; remove the duplicate or overlapping tets.")
     neighbours = np.full(len(labels), -1, dtype=np.int32)
     first, second = order[:-1][same], order[1:][same]
     neighbours[first], neighbours[second] = second // 4, first // 4
@@ -69,8 +65,6 @@ def vertex_graph(cells: NDArray[np.int32], count: int) -> tuple[NDArray[np.int32
 def vertex_labels(cells: NDArray[np.int32], count: int) -> NDArray[np.int32]:
     """Number of the connected component of every vertex, shape (count,)."""
     edges = unique_edges(cells, count)
-    graph = sp.coo_array(
-        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count)
-    )
+    graph = sp.coo_array((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count))
     labels: NDArray[np.int32] = sp.csgraph.connected_components(graph, directed=False)[1]
     return labels

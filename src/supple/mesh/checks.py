@@ -22,17 +22,13 @@ def check_vertices(vertices: ArrayLike) -> NDArray[np.float64]:
     try:
         points = np.array(vertices, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise MeshError(
-            "vertices is not an array of numbers; give three coordinates for every vertex."
-        ) from None
+        raise MeshError("vertices is not an array of numbers; give three coordinates for every vertex.") from None
     if points.ndim != 2 or points.shape[1] != 3:
         raise MeshError(f"vertices has shape {points.shape}; give an array of shape (n, 3).")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if bad.size:
         others = plural(len(bad), "such vertex", "such vertices")
-        raise MeshError(
-            f"vertex {bad[0]} has a position that is not finite ({others} in all); export it again."
-        )
+        raise MeshError(f"vertex {bad[0]} has a position that is not finite ({others} in all); export it again.")
     return points
 
 
@@ -41,15 +37,12 @@ def check_cells(cells: ArrayLike, corners: int, count: int, noun: str) -> NDArra
     try:
         indices = np.array(cells, order="C")
     except ValueError:
-        raise MeshError(
-            f"{noun}s have different numbers of corners; give {corners} for every {noun}."
-        ) from None
+        raise MeshError(f"{noun}s have different numbers of corners; give {corners} for every {noun}.") from None
     if indices.size == 0:
         raise MeshError(f"the mesh has no {noun}s; give a file or array with at least one.")
     if indices.ndim != 2 or indices.shape[1] != corners or not np.issubdtype(indices.dtype, np.integer):
         raise MeshError(
-            f"{noun}s have shape {indices.shape} and type {indices.dtype}; "
-            f"give integers of shape (m, {corners})."
+            f"{noun}s have shape {indices.shape} and type {indices.dtype}; give integers of shape (m, {corners})."
         )
     bad = np.flatnonzero(((indices < 0) | (indices >= count)).any(axis=1))
     if bad.size:
@@ -69,9 +62,7 @@ def check_size(resolution: int | None, elements: int | None) -> tuple[int, bool]
     else:
         raise MeshError("the size of the mesh is not clear; give either resolution or elements.")
     if not 1 <= size <= _LARGEST[name]:
-        raise MeshError(
-            f"{name} = {size} makes no mesh; give the number of {meaning}, from 1 to {_LARGEST[name]:,}."
-        )
+        raise MeshError(f"{name} = {size} makes no mesh; give the number of {meaning}, from 1 to {_LARGEST[name]:,}.")
     return int(size), name == "elements"
 
 

@@ -28,9 +28,7 @@ class Embedding:
         """Positions [m] of the points, shape (k, 3), for vertex positions [m] of shape (n, 3)."""
         origin = positions[self.corners[:, 0]]
         moved = origin.copy()
-        for corner in range(
-            1, 4
-        ):  # sums of edges: a translation is carried over without round-off in the weights
+        for corner in range(1, 4):  # sums of edges: a translation is carried over without round-off in the weights
             moved += self.weights[:, corner, None] * (positions[self.corners[:, corner]] - origin)
         return moved
 

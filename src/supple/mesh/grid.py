@@ -21,9 +21,7 @@ _EVEN = np.array([[0, 3, 5, 6], [1, 0, 3, 5], [2, 3, 0, 6], [4, 0, 5, 6], [7, 5,
 _ODD = _EVEN ^ 1  # mirrored in z
 
 
-def fill_box(
-    low: ArrayLike, high: ArrayLike, resolution: int | None = None, elements: int | None = None
-) -> TetMesh:
+def fill_box(low: ArrayLike, high: ArrayLike, resolution: int | None = None, elements: int | None = None) -> TetMesh:
     """Tets filling the box between two corners [m] exactly, in nearly cubic bricks.
 
     `resolution` counts bricks along the longest side, `elements` the tets, met within 10 %.
@@ -32,9 +30,7 @@ def fill_box(
     corner, opposite = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     sides = opposite - corner
     if sides.shape != (3,) or not np.isfinite(sides).all() or not (sides > 0).all():
-        raise MeshError(
-            f"a box from {corner.tolist()} to {opposite.tolist()} is empty; give three sides above 0."
-        )
+        raise MeshError(f"a box from {corner.tolist()} to {opposite.tolist()} is empty; give three sides above 0.")
     counts = _count_bricks(sides, size) if counts_tets else _divide(sides, sides.max() / size)
     notes: tuple[str, ...] = ()
     tets = _number_tets(counts)

@@ -52,9 +52,7 @@ class Lattice:
         margin = 2 + 2 * (np.array(shift) != 0)  # a shift must not bring the border into the box
         counts = np.maximum(np.ceil((high - low) / spacing - 1e-9), 1).astype(int) + margin
         if math.prod(int(count) for count in counts) > _MOST_CELLS:
-            raise MeshError(
-                f"a lattice spacing of {spacing:.3g} m does not fit in memory; ask for a coarser mesh."
-            )
+            raise MeshError(f"a lattice spacing of {spacing:.3g} m does not fit in memory; ask for a coarser mesh.")
         origin = (low + high) / 2 - spacing * (counts / 2 - np.array(shift))
         return cls(origin, spacing, (int(counts[0]), int(counts[1]), int(counts[2])))
 

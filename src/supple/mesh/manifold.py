@@ -62,18 +62,14 @@ def _smaller_groups(
     return smaller
 
 
-def drop_strays(
-    vertices: NDArray[np.float64], tets: NDArray[np.int32], keep: float
-) -> tuple[NDArray[np.int32], int]:
+def drop_strays(vertices: NDArray[np.float64], tets: NDArray[np.int32], keep: float) -> tuple[NDArray[np.int32], int]:
     """Tets of the pieces with the share `keep` of the largest's volume or more, and the number of others."""
     if len(tets) == 0:
         return tets, 0
     neighbours = match_tet_faces(tets, len(vertices))
     row, column = np.nonzero(neighbours >= 0)
     links = (np.ones(len(row), dtype=np.int8), (row, neighbours[row, column]))
-    count, piece = sp.csgraph.connected_components(
-        sp.coo_array(links, shape=(len(tets),) * 2), directed=False
-    )
+    count, piece = sp.csgraph.connected_components(sp.coo_array(links, shape=(len(tets),) * 2), directed=False)
     if count == 1:
         return tets, 0
     volumes = np.bincount(piece, weights=tet_volumes(vertices, tets))

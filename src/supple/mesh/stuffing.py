@@ -32,9 +32,7 @@ class _Filling:
 
     lattice: Lattice
     crossings: Crossings
-    tets: NDArray[
-        np.int64
-    ]  # numbers of lattice points, or of crossings after all lattice points, shape (m, 4)
+    tets: NDArray[np.int64]  # numbers of lattice points, or of crossings after all lattice points, shape (m, 4)
     moved: NDArray[np.int64]  # lattice points that moved onto the surface, shape (w,)
     targets: NDArray[np.float64]  # where they moved [m], shape (w, 3)
 
@@ -68,9 +66,7 @@ def stuff(
 def _check_bounds(bounds: tuple[ArrayLike, ArrayLike]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     low, high = (np.asarray(corner, dtype=np.float64) for corner in bounds)
     if low.shape != (3,) or high.shape != (3,) or not np.isfinite(high - low).all() or not (high > low).all():
-        raise MeshError(
-            f"bounds {low.tolist()} to {high.tolist()} enclose nothing; give a box with sides above 0."
-        )
+        raise MeshError(f"bounds {low.tolist()} to {high.tolist()} enclose nothing; give a box with sides above 0.")
     return low, high
 
 
@@ -136,9 +132,7 @@ def _finish(filling: _Filling, keep: float) -> TetMesh:
     """The mesh without pinches and strays, vertices and tets in the order of space."""
     lattice = filling.lattice
     if len(filling.tets) == 0:
-        raise MissedShape(
-            "nothing lies inside the shape at this resolution; use a finer mesh or check the surface."
-        )
+        raise MissedShape("nothing lies inside the shape at this resolution; use a finer mesh or check the surface.")
     used, tets = np.unique(filling.tets, return_inverse=True)
     count = lattice.point_count()
     on_lattice = used < count

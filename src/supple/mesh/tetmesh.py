@@ -53,13 +53,9 @@ class TetMesh:
         """
         points = check_vertices(vertices)
         cells = check_cells(tets, 4, len(points), "tet")
-        numbers = (
-            np.zeros(len(cells), dtype=np.int32) if regions is None else np.asarray(regions, dtype=np.int32)
-        )
+        numbers = np.zeros(len(cells), dtype=np.int32) if regions is None else np.asarray(regions, dtype=np.int32)
         if numbers.shape != (len(cells),):
-            raise MeshError(
-                f"regions has shape {numbers.shape} for {len(cells)} tets; give one number for every tet."
-            )
+            raise MeshError(f"regions has shape {numbers.shape} for {len(cells)} tets; give one number for every tet.")
         volumes = tet_volumes(points, cells)
         _refuse_flat_tets(points, cells, volumes)
         inverted = volumes < 0
@@ -137,9 +133,7 @@ class TetMesh:
         return replace(self, vertices=self.vertices * factor)
 
 
-def _refuse_flat_tets(
-    vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]
-) -> None:
+def _refuse_flat_tets(vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]) -> None:
     corners = vertices[tets]
     reach = np.max(np.abs(corners - corners[:, :1]), axis=(1, 2))
     flat = np.flatnonzero(~(np.abs(volumes) > FLAT * reach**3))

@@ -21,15 +21,9 @@ class TriMesh:
     vertices: NDArray[np.float64]  #: positions [m], shape (n, 3)
     triangles: NDArray[np.int32]  #: shape (k, 3), counter-clockwise from outside
     notes: tuple[str, ...] = ()  #: what was set right on the way in, in a user's words
-    face_counts: NDArray[np.int32] | None = (
-        None  #: corners of every polygon, shape (p,); None: triangles only
-    )
-    face_indices: NDArray[np.int32] | None = (
-        None  #: corners of all polygons in turn, shape (sum(face_counts),)
-    )
-    uv: NDArray[np.float64] | None = (
-        None  #: texture coordinates of every polygon corner (or triangle corner), (c, 2)
-    )
+    face_counts: NDArray[np.int32] | None = None  #: corners of every polygon, shape (p,); None: triangles only
+    face_indices: NDArray[np.int32] | None = None  #: corners of all polygons in turn, shape (sum(face_counts),)
+    uv: NDArray[np.float64] | None = None  #: texture coordinates of every polygon corner (or triangle corner), (c, 2)
 
     @classmethod
     def clean(cls, vertices: ArrayLike, triangles: ArrayLike, uv: ArrayLike | None = None) -> TriMesh:
@@ -158,9 +152,7 @@ def _check_uv(uv: ArrayLike | None, corners: int) -> NDArray[np.float64] | None:
         return None
     coordinates = np.array(uv, dtype=np.float64)
     if coordinates.shape != (corners, 2):
-        raise MeshError(
-            f"uv has shape {coordinates.shape} for {corners:,} corners; give one pair for every corner."
-        )
+        raise MeshError(f"uv has shape {coordinates.shape} for {corners:,} corners; give one pair for every corner.")
     return coordinates
 
 
@@ -177,9 +169,7 @@ def _fan_corners(sizes: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.column_stack([first, first + step + 1, first + step + 2])
 
 
-def _corner_at(
-    triangles: NDArray[np.int32], side: NDArray[np.int64], vertex: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def _corner_at(triangles: NDArray[np.int32], side: NDArray[np.int64], vertex: NDArray[np.int32]) -> NDArray[np.int64]:
     """Flat corner number at which the triangle of each `side` (3 a triangle) has `vertex`."""
     triangle = side // 3
     place: NDArray[np.int64] = np.argmax(triangles[triangle] == vertex[:, None], axis=1)

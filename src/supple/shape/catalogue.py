@@ -47,9 +47,7 @@ class Shape:
             if key not in self.sizes:
                 raise SceneError(f"the shape '{self.name}' has no size '{key}'; {_suggest(key, self.sizes)}")
             if not (np.isfinite(value) and value > 0):
-                raise SceneError(
-                    f"{key} = {value} of the shape '{self.name}' must be a length above 0 in metres."
-                )
+                raise SceneError(f"{key} = {value} of the shape '{self.name}' must be a length above 0 in metres.")
         return {**self.sizes, **size}
 
 
@@ -77,9 +75,7 @@ def _cylinder(length: float, radius: float) -> Field:
 def _cross(length: float, thickness: float, depth: float) -> Field:
     """Two rounded bars crossing at right angles in the x-y plane."""
     if thickness >= length:
-        raise SceneError(
-            f"an x with bars of length {length} cannot be {thickness} thick; give a smaller thickness."
-        )
+        raise SceneError(f"an x with bars of length {length} cannot be {thickness} thick; give a smaller thickness.")
     # The bars are joined as if endless in depth, then cut: their flat sides stay flat where they cross.
     bar = box((0.0, 0.0, 0.0), (length / 2, thickness / 2, length), rounding=thickness / 8)
     half = np.sqrt(0.5)
@@ -108,9 +104,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def make_shape(
-    name: str, resolution: int | None = None, elements: int | None = None, **size: float
-) -> TetMesh:
+def make_shape(name: str, resolution: int | None = None, elements: int | None = None, **size: float) -> TetMesh:
     """Tets of a built-in shape; for an unknown name or size, a SceneError suggests the nearest known one."""
     if name not in SHAPES:
         raise SceneError(f"there is no shape '{name}'; {_suggest(name, SHAPES)}")

@@ -34,9 +34,7 @@ def _build() -> Field:
 
 
 def _belly() -> Field:
-    return smooth_union(
-        [ellipsoid((0, 0.325, 0.02), (0.205, 0.18, 0.185)), sphere((0, 0.485, 0), 0.115)], 0.1
-    )
+    return smooth_union([ellipsoid((0, 0.325, 0.02), (0.205, 0.18, 0.185)), sphere((0, 0.485, 0), 0.115)], 0.1)
 
 
 def _skull() -> Field:

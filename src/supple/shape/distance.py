@@ -77,9 +77,7 @@ def cylinder(centre: ArrayLike, half_length: float, radius: float) -> Field:
 
     def value(points: Points) -> NDArray[np.float64]:
         local = points - middle
-        return _box_distance(
-            np.column_stack([np.abs(local[:, 0]) - half_length, _norm(local[:, 1:]) - radius])
-        )
+        return _box_distance(np.column_stack([np.abs(local[:, 0]) - half_length, _norm(local[:, 1:]) - radius]))
 
     return Field(value, middle - reach, middle + reach)
 
@@ -129,9 +127,7 @@ def smooth_union(fields: Sequence[Field], blend: float) -> Field:
     """All fields joined in turn, seams filleted over about `blend` [m]."""
     low = np.min([field.low for field in fields], axis=0) - blend / 4
     high = np.max([field.high for field in fields], axis=0) + blend / 4
-    return Field(
-        lambda points: reduce(lambda a, b: _soft_min(a, b, blend), (f(points) for f in fields)), low, high
-    )
+    return Field(lambda points: reduce(lambda a, b: _soft_min(a, b, blend), (f(points) for f in fields)), low, high)
 
 
 def smooth_intersection(one: Field, two: Field, blend: float) -> Field:

@@ -1,0 +1,293 @@
+"""The command line: what each verb is called with; the work is done elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+import supple
+from supple._console import WRONG_INPUT, Common, Console, perform
+
+__all__ = ["app", "main"]
+
+app = App(
+    name="supple",
+    help="Soft bodies simulated in small subspaces, with the error measured against the full solver.",
+    version=supple.__version__,
+)
+Outputs = Annotated[list[Path] | None, Parameter(name=["--output", "-o"], negative="", consume_multiple=False)]
+Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+DEFAULTS = Common()
+
+
+@app.command
+def demo(*, output: Output = Path("supple-demo"), common: Common = DEFAULTS) -> int:
+    """Shake a soft creature and write a page, a film and an animation of it.
+
+    Parameters
+    ----------
+    output
+        Folder to write to.
+    """
+    from supple.scene.demo import run_demo
+
+    return perform(common, "demo", lambda console: run_demo(output, console.listener, console.say))
+
+
+@app.command
+def run(
+    scene: Path,
+    /,
+    *,
+    output: Outputs = None,
+    method: Literal["full"] | None = None,
+    frames: int | None = None,
+    units: str | None = None,
+    up_axis: Literal["y", "z"] | None = None,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    replay: Path | None = None,
+    write_scene: Path | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Simulate a scene, or a mesh with default settings.
+
+    Parameters
+    ----------
+    scene
+        Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
+    output
+        File to write, its suffix is the format (.usdc .usda .npz .pvd .obj); may be given several times.
+    method
+        Use this method instead of the scene's.
+    frames
+        Simulate so many frames instead of the scene's number.
+    units
+        Length unit of the scene and its files (m, cm, mm, ...).
+    up_axis
+        Which axis points up.
+    resume
+        Go on from the checkpoint that a stopped run left.
+    replay
+        Events to feed in, one JSON object a line: {"frame": 12, "event": {...}}.
+    write_scene
+        Save the scene that is run as a .toml file.
+    """
+    from supple.scene.launch import Launch, launch
+
+    changes = {"units": units, "up_axis": up_axis, "time": {"frames": frames}, "method": {"name": method}}
+    asked = Launch(scene, output or (), _given(changes), resume, replay, write_scene)
+    return perform(common, "run", lambda console: launch(asked, console.listener, console.say, console.warn))
+
+
+@app.command
+def mesh(
+    surface: Path,
+    /,
+    *,
+    output: Output,
+    resolution: int | None = None,
+    elements: int | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Fill a surface with tetrahedra.
+
+    Parameters
+    ----------
+    surface
+        Surface file (.obj .ply .off); holes and crossings do no harm.
+    output
+        Tetrahedra to write (.msh .mesh .vtu .npz).
+    resolution
+        Cells along the longest side.
+    elements
+        Number of tetrahedra to aim at (default 5000).
+    """
+    from supple.scene.fill import fill_surface
+
+    def work(console: Console) -> Mapping[str, Any]:
+        facts = fill_surface(surface, output, resolution, elements, console.listener.say)
+        _say_facts(console, facts)
+        console.say(f"wrote {output}")
+        return {"file": str(output), **facts}
+
+    return perform(common, "mesh", work)
+
+
+@app.command
+def info(file: Path, /, *, common: Common = DEFAULTS) -> int:
+    """Say what a mesh, scene, recording or checkpoint holds.
+
+    Parameters
+    ----------
+    file
+        The file.
+    """
+    from supple.scene.info import describe_file
+
+    def work(console: Console) -> Mapping[str, Any]:
+        facts = describe_file(file)
+        _say_facts(console, facts)
+        return {"file": str(file), **facts}
+
+    return perform(common, "info", work)
+
+
+@app.command
+def doctor(
+    scene: Path,
+    /,
+    *,
+    units: str | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Check a scene (or a mesh with default settings) before it runs.
+
+    Parameters
+    ----------
+    scene
+        Scene file or mesh.
+    units
+        Length unit of the scene and its files (m, cm, mm, ...).
+    """
+    from supple.scene.doctor import examine
+
+    def work(console: Console) -> Mapping[str, Any]:
+        findings = examine(scene, _given({"units": units}))
+        for finding in findings:
+            console.say(f"{finding.severity}: {finding.text}")
+        if not findings:
+            console.say("nothing to complain about")
+        failed = any(finding.severity == "error" for finding in findings)
+        return {"scene": str(scene), "failed": failed, "findings": [asdict(finding) for finding in findings]}
+
+    return perform(common, "doctor", work)
+
+
+@app.command
+def render(
+    cache: Path,
+    /,
+    *,
+    output: Output,
+    frame: int | None = None,
+    strip: int | None = None,
+    field: Literal["displacement", "velocity", "J", "von_mises"] | None = None,
+    width: int | None = None,
+    height: int | None = None,
+    edges: Annotated[bool, Parameter(negative="")] = False,
+    common: Common = DEFAULTS,
+) -> int:
+    """Draw a recorded run (or a mesh) without a display.
+
+    Parameters
+    ----------
+    cache
+        Recording (.usdc .usda .npz .pvd .obj) or mesh.
+    output
+        Picture (.png) or film (.gif .mp4).
+    frame
+        Frame of a single picture (default: the last).
+    strip
+        So many frames side by side instead.
+    field
+        Values that colour the surface.
+    width
+        Width in pixels, of each picture in a strip.
+    height
+        Height in pixels.
+    edges
+        Draw the triangles' edges.
+    """
+    from supple.scene.draw import Drawing, draw_recording
+
+    def work(console: Console) -> Mapping[str, Any]:
+        facts = draw_recording(cache, output, Drawing(frame, strip, field, width, height, edges))
+        console.say(f"wrote {output}")
+        return {**facts, "file": str(output)}
+
+    return perform(common, "render", work)
+
+
+@app.command
+def bench(
+    name: str | None = None,
+    /,
+    *,
+    size: Literal["small", "paper"] = "small",
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    common: Common = DEFAULTS,
+) -> int:
+    """Run a benchmark and print its table.
+
+    Parameters
+    ----------
+    name
+        Which one; without a name all are listed.
+    size
+        "small" takes seconds, "paper" the published sizes.
+    list_
+        List the benchmarks.
+    """
+    from supple._threads import available_threads
+    from supple.bench import find_benchmarks, format_table, pick_benchmark, run_benchmark
+
+    def work(console: Console) -> Mapping[str, Any]:
+        if list_ or name is None:
+            found = find_benchmarks()
+            for benchmark in found.values():
+                console.say(f"{benchmark.name:12} {benchmark.about}")
+            return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
+        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads())
+        console.say(format_table(result["rows"]))
+        return result
+
+    return perform(common, "bench", work)
+
+
+def _given(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes that were asked for, tables without content left out."""
+    kept = {key: _given(value) if isinstance(value, Mapping) else value for key, value in changes.items()}
+    return {key: value for key, value in kept.items() if value is not None and value != {}}
+
+
+def _say_facts(console: Console, facts: Mapping[str, Any], indent: str = "") -> None:
+    """Print facts one a line, tables indented below their name."""
+    for key, value in facts.items():
+        label = f"{indent}{key.replace('_', ' ')}"
+        if isinstance(value, Mapping):
+            if value:
+                console.say(f"{label}:")
+                _say_facts(console, value, indent + "  ")
+        elif value is not None and value != []:
+            shown = ", ".join(map(_short, value)) if isinstance(value, list) else _short(value)
+            console.say(f"{label}: {shown}")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong command line or scene."""
+    try:
+        code = app(
+            sys.argv[1:] if arguments is None else list(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as error:
+        print(f"supple: {str(error).rstrip('.')}: see  supple --help.", file=sys.stderr)
+        return WRONG_INPUT
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""A scene turned into what is simulated: mesh, body, solver, and what acts on them in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body, Damping, Pins
+from supple.material import Material
+from supple.mesh import MeshQuality, TetMesh, assess_quality, embed
+from supple.method import FullSolver, Solver
+from supple.scene.drive import Drive, HeldPart, Load
+from supple.scene.force import Force
+from supple.scene.material import describe_material, make_material
+from supple.scene.schema import Scene
+from supple.scene.select import Select, select_tets, select_vertices
+from supple.scene.source import Source, make_source
+from supple.scene.units import UNITS_RULE, to_metres
+
+__all__ = ["Built", "build_scene"]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A scene and everything made from it; all in SI units."""
+
+    scene: Scene
+    source: Source
+    materials: Mapping[str, Material]
+    body: Body
+    drive: Drive
+    solver: Solver[Any]
+    velocity: NDArray[np.float64]
+    """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
+
+    @property
+    def mesh(self) -> TetMesh:
+        """The tetrahedra that are simulated."""
+        return self.body.mesh
+
+    @cached_property
+    def quality(self) -> MeshQuality:
+        """How well shaped the tetrahedra are."""
+        return assess_quality(self.mesh)
+
+    def describe(self) -> list[str]:
+        """What will run, line by line: mesh, materials, time, units, solver."""
+        scene, mesh = self.scene, self.mesh
+        extents = " x ".join(f"{extent:.3g}" for extent in np.subtract(*reversed(mesh.bounds())))
+        held = len(self.body.pins.vertices)
+        time = scene.time
+        return [
+            *self.source.notes,
+            f"body: {len(mesh.tets)} tetrahedra, {len(mesh.vertices)} vertices ({held} pinned), "
+            f"{extents} m, {self.body.mass.sum():.3g} kg",
+            *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
+            f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
+            f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
+            f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
+            *self.solver.describe(),
+        ]
+
+
+def build_scene(scene: Scene) -> Built:
+    """The objects a scene describes; a selection without content or a missing file is refused."""
+    metres = scene.metres
+    si = to_metres(scene, metres)
+    source = make_source(si.mesh, metres)
+    mesh = source.mesh
+    parts = tuple(
+        HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres))
+        for number, pin in enumerate(si.pin)
+    )
+    body, materials = _make_body(si, mesh, parts, metres)
+    loads = tuple(
+        _place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
+        for number, force in enumerate(si.force)
+    )
+    drive = Drive(body, parts, loads, si.acceleration())
+    return Built(scene, source, materials, body, drive, _make_solver(body, si), _starting_velocity(body, si))
+
+
+def _key(table: str, number: int, name: str | None) -> str:
+    """How messages call one of several tables."""
+    return f"{table}[{number}]" if name is None else f'{table}[{number}] "{name}"'
+
+
+def _assign_materials(mesh: TetMesh, scene: Scene, metres: float) -> tuple[dict[str, Material], NDArray[np.int32]]:
+    """Materials by the name of their table, and the number of each tetrahedron's one, shape (m,)."""
+    materials = {"material": make_material(scene.material)}
+    numbers = np.zeros(len(mesh.tets), dtype=np.int32)
+    for number, (name, table) in enumerate(scene.material.regions.items(), start=1):
+        key = f"material.regions.{name}"
+        numbers[select_tets(table.select or Select.model_validate({"region": name}), mesh, key, metres)] = number
+        materials[key] = make_material(scene.material, table)
+    return materials, numbers
+
+
+def _make_body(
+    scene: Scene, mesh: TetMesh, parts: tuple[HeldPart, ...], metres: float
+) -> tuple[Body, dict[str, Material]]:
+    """The body and its materials by the name of their table."""
+    materials, numbers = _assign_materials(mesh, scene, metres)
+    pins = Pins.merge(Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None)
+    damping = Damping(scene.material.damping_mass, scene.material.damping_stiffness)
+    if len(materials) == 1:
+        return Body.build(mesh, materials["material"], pins, damping), materials
+    used = [int(number) for number in np.unique(numbers)]
+    by_number = dict(enumerate(materials.values()))
+    names = {name: number for number, name in enumerate(materials)}
+    body = Body.build(
+        replace(mesh, regions=numbers, region_names=names),
+        {number: by_number[number] for number in used},
+        pins,
+        damping,
+    )
+    return body, {name: material for name, material in materials.items() if names[name] in used}
+
+
+def _place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64], metres: float) -> Load:
+    """A force with the vertices it acts on; a region's total is shared out by mass."""
+    if force.kind == "gravity":
+        return Load(force, np.empty(0, dtype=np.int32), np.empty(0))
+    if force.kind == "point":
+        place = embed(mesh, np.asarray([force.at]))
+        return Load(force, place.corners[0], place.weights[0])
+    chosen = select_vertices(force.select or Select.model_validate("all"), mesh, key, metres)
+    share = mass[chosen] if force.kind == "body" else mass[chosen] / mass[chosen].sum()
+    return Load(force, chosen, share)
+
+
+def _starting_velocity(body: Body, scene: Scene) -> NDArray[np.float64]:
+    """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
+    rest = body.mesh.vertices
+    centre = body.mass @ rest / body.mass.sum()
+    velocity: NDArray[np.float64] = np.cross(scene.start.spin, rest - centre) + scene.start.velocity
+    velocity[body.pins.vertices] = np.where(body.pins.held, 0.0, velocity[body.pins.vertices])
+    return velocity
+
+
+def _make_solver(body: Body, scene: Scene) -> Solver[Any]:
+    """The solver that `[method]` and `[time]` name."""
+    method = scene.method
+    return FullSolver(
+        body,
+        integrator=scene.time.integrator,
+        tolerance=method.tolerance,
+        linear_solver=method.linear_solver,
+        max_iterations=method.max_iterations,
+    )

@@ -1,0 +1,266 @@
+"""Checks made before long work starts; each finding is one sentence that ends with a remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import OutputError
+from supple.material import Material
+from supple.scene.build import Built, build_scene
+from supple.scene.defaults import open_scene
+from supple.scene.record import probe_outputs
+
+__all__ = ["Finding", "diagnose", "examine"]
+
+Severity = Literal["error", "warning", "note"]
+ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
+PLAUSIBLE_SIZE = (1e-3, 50.0)
+PLAUSIBLE_YOUNG = (100.0, 1e9)
+PLAUSIBLE_DENSITY = (50.0, 20_000.0)
+LOCKING_POISSON = 0.45
+LONG_STEP = 0.25
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing worth knowing about a scene before it runs."""
+
+    severity: Severity
+    check: str
+    text: str
+
+
+def diagnose(built: Built) -> list[Finding]:
+    """Everything the checks find in a scene, errors first."""
+    checks = (
+        check_scale,
+        check_materials,
+        check_poisson,
+        check_self_weight,
+        check_time_step,
+        check_elements,
+        check_supports,
+        check_pins,
+        check_motion,
+    )
+    found = [finding for check in checks for finding in check(built)]
+    return sorted(found, key=lambda finding: ORDER[finding.severity])
+
+
+def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> list[Finding]:
+    """Everything worth knowing about a scene file, or about a mesh run with defaults, before it runs."""
+    scene = open_scene(source, changes)
+    found: list[Finding] = []
+    try:
+        probe_outputs([Path(name) for name in scene.output.files])
+    except OutputError as error:
+        found.append(Finding("error", "output", str(error)))
+    return sorted([*found, *diagnose(build_scene(scene))], key=lambda finding: ORDER[finding.severity])
+
+
+def check_scale(built: Built) -> Iterator[Finding]:
+    """A body far from the size of things that are simulated, usually a wrong `units`."""
+    size = built.mesh.size()
+    low, high = PLAUSIBLE_SIZE
+    if not low <= size <= high:
+        guess = "cm" if size > high and size < 100 * high else "mm" if size > high else "m"
+        yield Finding(
+            "warning",
+            "scale",
+            f'the body is {size:.3g} m across with units = "{built.scene.units}": '
+            f'if that is not meant, set units (perhaps "{guess}").',
+        )
+
+
+def check_materials(built: Built) -> Iterator[Finding]:
+    """Stiffness or density far from anything soft."""
+    for name, material in built.materials.items():
+        young = _young(material)
+        if not PLAUSIBLE_YOUNG[0] <= young <= PLAUSIBLE_YOUNG[1]:
+            yield Finding(
+                "warning",
+                "stiffness",
+                f"{name} has young = {young:.3g} Pa, far from fat (3e3), muscle (3e4) and rubber (1e6): "
+                "give it in pascals, or use a preset.",
+            )
+        if not PLAUSIBLE_DENSITY[0] <= material.density <= PLAUSIBLE_DENSITY[1]:
+            yield Finding(
+                "warning",
+                "density",
+                f"{name} has density = {material.density:.3g} kg/m³, far from flesh (1000): use kg/m³.",
+            )
+
+
+def check_poisson(built: Built) -> Iterator[Finding]:
+    """Poisson ratios at which linear tetrahedra turn too stiff."""
+    for name, material in built.materials.items():
+        poisson = material.lam / (2.0 * (material.lam + material.mu))
+        if poisson > LOCKING_POISSON + 1e-12:
+            yield Finding(
+                "warning" if poisson > 0.49 else "note",
+                "locking",
+                f"{name} has poisson = {poisson:.4g}: linear tetrahedra bend too stiffly above 0.45, "
+                "so lower it or use a finer mesh.",
+            )
+
+
+def check_self_weight(built: Built) -> Iterator[Finding]:
+    """A body that its own weight would squash."""
+    gravity = built.drive.gravity
+    if gravity is None:
+        return
+    pull = float(np.linalg.norm(gravity))
+    extent = float(np.max(np.subtract(*reversed(built.mesh.bounds()))))
+    for name, material in built.materials.items():
+        strain = material.density * pull * extent / _young(material)
+        if strain > 1.0:
+            yield Finding(
+                "warning",
+                "self-weight",
+                f"{name} is so soft that its own weight strains it by about {100 * strain:.0f} %: "
+                "raise young, or check units and density.",
+            )
+
+
+def check_time_step(built: Built) -> Iterator[Finding]:
+    """Steps too long for the body's own vibration, or too short to be worth it."""
+    time = built.scene.time
+    if time.integrator == "static":
+        return
+    if time.step > LONG_STEP:
+        yield Finding(
+            "warning", "time step", f"a time step is {time.step:.3g} s long: raise time.fps or time.substeps."
+        )
+        return
+    period = slowest_period(built)
+    if time.step > period / 4.0:
+        wanted = math.ceil(10.0 / (period * time.fps))
+        yield Finding(
+            "warning" if time.step > period else "note",
+            "time step",
+            f"a time step takes {1e3 * time.step:.3g} ms but a wave crosses the body and returns "
+            f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: set time.substeps = {wanted}.",
+        )
+    crossing = built.quality.min_edge / max(m.wave_speed for m in built.materials.values())
+    if time.step < 0.01 * crossing:
+        yield Finding(
+            "note",
+            "time step",
+            f"a time step takes {1e3 * time.step:.3g} ms, a hundredth of what a wave needs to cross "
+            "one tetrahedron: fewer time.substeps give the same motion.",
+        )
+
+
+def check_elements(built: Built) -> Iterator[Finding]:
+    """Badly shaped tetrahedra."""
+    quality = built.quality
+    if quality.slivers:
+        share = quality.slivers / len(built.mesh.tets)
+        yield Finding(
+            "warning" if share > 0.01 else "note",
+            "slivers",
+            f"{quality.slivers} of {len(built.mesh.tets)} tetrahedra are slivers (the worst is number "
+            f"{quality.worst_tet}): they bend too stiffly, so mesh the body again with  supple mesh.",
+        )
+
+
+def check_supports(built: Built) -> Iterator[Finding]:
+    """Parts that nothing holds."""
+    labels = built.mesh.components()
+    parts = int(labels.max()) + 1
+    loose = parts - len(np.unique(labels[built.body.pins.vertices]))
+    if built.scene.time.integrator == "static":
+        if loose or not _holds_rigid_motion(built, labels):
+            yield Finding(
+                "error",
+                "supports",
+                f'integrator = "static" needs every part of the body held, but {loose or "a"} of '
+                f"{parts} can still move as a whole: pin at least three "
+                "vertices of each part that are not in a line.",
+            )
+        return
+    if loose and loose < parts:
+        yield Finding(
+            "warning",
+            "supports",
+            f"the mesh has {parts} separate parts and {loose} of them are held by no pin, so they fly "
+            "freely: pin them, or join the mesh.",
+        )
+    elif parts > 1 and loose:
+        yield Finding(
+            "note",
+            "supports",
+            f"the mesh falls into {parts} separate parts: join them if they belong together.",
+        )
+
+
+def check_pins(built: Built) -> Iterator[Finding]:
+    """Pins that hold everything, or never."""
+    end = built.scene.time.frames / built.scene.time.fps
+    for number, part in enumerate(built.drive.parts):
+        key = f"pin[{number}]"
+        if len(part.vertices) == len(built.mesh.vertices) and part.pin.axes == "xyz":
+            yield Finding("warning", "pins", f"{key} holds the whole body, so nothing deforms: select a part of it.")
+        if part.pin.from_ is not None and part.pin.from_ >= end:
+            yield Finding(
+                "warning",
+                "pins",
+                f"{key} takes hold at {part.pin.from_:g} s but the run ends at {end:g} s: lower from.",
+            )
+
+
+def check_motion(built: Built) -> Iterator[Finding]:
+    """A scene in which nothing happens, or in which the body falls out of sight."""
+    scene = built.scene
+    moved = any(part.pin.move is not None or part.pin.turn is not None for part in built.drive.parts)
+    started = any(scene.start.velocity) or any(scene.start.spin)
+    pulled = built.drive.gravity is not None and any(built.drive.gravity)
+    if not (moved or started or pulled or built.drive.loads):
+        yield Finding(
+            "warning",
+            "motion",
+            "no gravity, no force and no moving pin acts on the body, so it stands still: add one of them.",
+        )
+    if pulled and not built.drive.parts and scene.time.integrator != "static":
+        seconds = scene.time.frames / scene.time.fps
+        drop = 0.5 * float(np.linalg.norm(built.drive.gravity or 0.0)) * seconds**2
+        yield Finding(
+            "note",
+            "motion",
+            f"nothing holds the body: it falls {drop:.3g} m in {seconds:.3g} s; add a [[pin]], or set gravity = false.",
+        )
+
+
+def slowest_period(built: Built) -> float:
+    """About how long [s] the slowest material's shear wave takes through the body and back."""
+    slowest = min(math.sqrt(material.mu / material.density) for material in built.materials.values())
+    return 2.0 * built.mesh.size() / slowest
+
+
+def _young(material: Material) -> float:
+    """Young's modulus [Pa] at rest."""
+    return material.mu * (3.0 * material.lam + 2.0 * material.mu) / (material.lam + material.mu)
+
+
+def _holds_rigid_motion(built: Built, labels: NDArray[np.int32]) -> bool:
+    """Whether the pins stop every part from moving as a rigid body."""
+    pins = built.body.pins
+    for label in range(int(labels.max()) + 1):
+        own = labels[pins.vertices] == label
+        points = built.mesh.vertices[pins.vertices[own]]
+        points = (points - points.mean(axis=0)) / built.mesh.size()
+        rows = [
+            np.concatenate([np.eye(3)[axis], np.cross(point, np.eye(3)[axis])])
+            for point, held in zip(points, pins.held[own], strict=True)
+            for axis in np.flatnonzero(held)
+        ]
+        if not rows or np.linalg.matrix_rank(np.asarray(rows), tol=1e-6) < 6:
+            return False
+    return True

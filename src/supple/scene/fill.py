@@ -1,0 +1,34 @@
+"""A surface file turned into a file of tetrahedra: what `supple mesh` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from supple.errors import SceneError
+from supple.io import load_surface, save_tets
+from supple.io.files import probe_folder
+from supple.mesh import tetrahedralise
+from supple.scene.info import describe_mesh
+from supple.scene.kernels import announce_compilation
+from supple.scene.source import DEFAULT_ELEMENTS
+
+__all__ = ["fill_surface"]
+
+
+def fill_surface(
+    source: Path, target: Path, resolution: int | None, elements: int | None, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Fill the surface in one file with tetrahedra in another; facts about them by name."""
+    if resolution is not None and elements is not None:
+        raise SceneError("--resolution and --elements say the same thing twice: give one of them.")
+    probe_folder(target)
+    surface = load_surface(source)
+    with announce_compilation(say):
+        if resolution is not None:
+            mesh = tetrahedralise(surface, resolution=resolution)
+        else:
+            mesh = tetrahedralise(surface, elements=elements or DEFAULT_ELEMENTS)
+    save_tets(target, mesh)
+    return describe_mesh(mesh)

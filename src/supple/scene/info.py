@@ -1,0 +1,83 @@
+"""What a file holds: a scene, a tetrahedral mesh, a surface, a recorded run or a checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import FileFormatError
+from supple.io import Cache, load_checkpoint, load_mesh, open_cache
+from supple.io.replay_mesh import MeshCache
+from supple.mesh import TetMesh, TriMesh, assess_quality
+from supple.scene.load import load_scene
+
+__all__ = ["describe_file", "describe_mesh"]
+
+SCENES = (".toml", ".json")
+Facts = dict[str, Any]
+
+
+def describe_file(path: str | Path) -> Facts:
+    """Facts about a file by name; `kind` says what it is."""
+    path = Path(path)
+    if path.suffix.lower() in SCENES:
+        return {"kind": "scene", **load_scene(path).keys()}
+    if path.name.endswith(".checkpoint.npz") and path.exists():
+        arrays, meta = load_checkpoint(path)
+        return {"kind": "checkpoint", "frame": meta.get("frame"), "arrays": sorted(arrays)}
+    if not path.exists() and path.suffix.lower() != ".obj":  # name.obj stands for name.0000.obj, ...
+        raise FileFormatError(f"{path} does not exist: check the path.")
+    cache = open_cache(path)
+    return describe_mesh(load_mesh(path)) if isinstance(cache, MeshCache) else _describe_recording(cache)
+
+
+def describe_mesh(mesh: TetMesh | TriMesh) -> Facts:
+    """Facts about tetrahedra or a surface; lengths in the mesh's own unit."""
+    low, high = mesh.bounds()
+    place = {"low": _list(low), "high": _list(high), "extents": _list(high - low)}
+    pieces = int(mesh.components().max()) + 1
+    shared = {"vertices": len(mesh.vertices), **place, "pieces": pieces, "notes": list(mesh.notes)}
+    if isinstance(mesh, TetMesh):
+        numbers, counts = np.unique(mesh.regions, return_counts=True)
+        return {
+            "kind": "tetrahedra",
+            "tetrahedra": len(mesh.tets),
+            **shared,
+            "volume": float(mesh.volumes().sum()),
+            "regions": {str(number): int(count) for number, count in zip(numbers, counts, strict=True)},
+            "region_names": dict(mesh.region_names),
+            "quality": asdict(assess_quality(mesh)),
+        }
+    return {
+        "kind": "surface",
+        "triangles": len(mesh.triangles),
+        **shared,
+        "area": float(mesh.areas().sum()),
+        "volume": mesh.volume() if mesh.is_closed() else None,
+        "closed": mesh.is_closed(),
+        "manifold": mesh.is_manifold(),
+    }
+
+
+def _describe_recording(cache: Cache) -> Facts:
+    info = cache.info
+    return {
+        "kind": "recording",
+        "frames": cache.frames,
+        "first_frame": cache.indices[0] if cache.frames else None,
+        "last_frame": cache.indices[-1] if cache.frames else None,
+        "seconds": cache.times[-1] - cache.times[0] if cache.frames else 0.0,
+        "fps": info.fps,
+        "up_axis": info.up_axis,
+        "metres_per_unit": info.metres_per_unit,
+        "triangles": len(cache.triangles),
+        "fields": list(cache.fields),
+    }
+
+
+def _list(vector: NDArray[np.float64]) -> list[float]:
+    return [float(value) for value in vector]

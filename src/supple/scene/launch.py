@@ -1,0 +1,142 @@
+"""From a file on the command line to a finished run: what `supple run` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from supple.errors import ConvergenceError, OutputError, SceneError
+from supple.io.files import writing
+from supple.scene.build import Built, build_scene
+from supple.scene.defaults import is_mesh_file, open_scene
+from supple.scene.doctor import Finding, diagnose
+from supple.scene.progress import Listener
+from supple.scene.record import probe_outputs
+from supple.scene.replay import load_events
+from supple.scene.run import RunResult, run_scene
+from supple.scene.schema import Scene
+from supple.scene.section import FileName, change_marked
+from supple.scene.toml import write_toml
+
+__all__ = ["Launch", "launch", "save_scene"]
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is asked for besides what the scene says."""
+
+    source: Path  #: a scene, or a mesh that gets the default scene
+    outputs: Sequence[Path] = ()  #: instead of the scene's own
+    changes: dict[str, Any] | None = None  #: keys and tables that override the scene's
+    resume: bool = False
+    replay: Path | None = None
+    write_scene: Path | None = None
+
+
+def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
+    """Check, build, diagnose and run a scene; the result by name."""
+    scene = open_scene(asked.source, asked.changes)
+    outputs = _choose_outputs(asked, scene)
+    probe_outputs(outputs)
+    _protect_inputs(outputs, [asked.source, scene.mesh.file, scene.mesh.render])
+    events = None if asked.replay is None else load_events(asked.replay)
+    _show_scene(asked, scene, say)
+    built = build_scene(scene)
+    for line in built.describe():
+        say(line)
+    findings = refuse_errors(diagnose(built))
+    for finding in findings:
+        if finding.severity == "warning":
+            warn(f"warning: {finding.text}")
+    try:
+        result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener)
+    except ConvergenceError:
+        warn(f"the frames before the failure are kept in {', '.join(map(str, outputs))}")
+        raise
+    for line in _closing_words(result, asked):
+        say(line)
+    return _result_facts(built, result, findings)
+
+
+def refuse_errors(findings: list[Finding]) -> list[Finding]:
+    """The findings, if none of them makes a run pointless."""
+    for finding in findings:
+        if finding.severity == "error":
+            raise SceneError(finding.text)
+    return findings
+
+
+def _choose_outputs(asked: Launch, scene: Scene) -> list[Path]:
+    """The files to write: those asked for, the scene's own, or one named after the source."""
+    if asked.outputs:
+        return list(asked.outputs)
+    if scene.output.files:
+        return [Path(name) for name in scene.output.files]
+    return [Path(f"{asked.source.name.split('.')[0]}.usdc")]
+
+
+def _protect_inputs(outputs: Sequence[Path], inputs: Sequence[object]) -> None:
+    """Refuse an output that would replace a file the run reads."""
+    read = {Path(name).resolve() for name in inputs if isinstance(name, str | Path)}
+    for path in outputs:
+        if path.resolve() in read:
+            raise OutputError(f"{path} is what the run reads and would be overwritten: name another output.")
+
+
+def _show_scene(asked: Launch, scene: Scene, say: Say) -> None:
+    """Print the default scene of a bare mesh, and save the scene where that was asked for."""
+    comment = f"What  supple run {asked.source}  simulates."
+    if is_mesh_file(asked.source):
+        text = write_toml(scene.keys(), comment)
+        say(f"no scene was given, so this one is run (--write-scene FILE keeps it):\n\n{text}")
+    if asked.write_scene is not None:
+        save_scene(asked.write_scene, scene, comment)
+        say(f"wrote {asked.write_scene}")
+
+
+def save_scene(path: Path, scene: Scene, comment: str) -> None:
+    """Write a scene as TOML; the files it names are found from there."""
+    if path.suffix.lower() != ".toml":
+        raise OutputError(f"{path} is no name for a scene: end it in .toml.")
+    folder = path.resolve().parent
+    moved = change_marked(scene, FileName, lambda _, name: os.path.relpath(Path(name).resolve(), folder))
+    with writing(path):
+        path.write_text(write_toml(moved.keys(), comment), encoding="utf-8")
+
+
+def _closing_words(result: RunResult, asked: Launch) -> list[str]:
+    """What was done and where it lies."""
+    lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
+    lines += [f"wrote {path}" for path in result.files]
+    if result.stopped:
+        outputs = "".join(f" -o {path}" for path in asked.outputs)
+        lines.append(f"stopped at frame {result.frame}; go on with  supple run {asked.source}{outputs} --resume")
+    return lines
+
+
+def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> dict[str, Any]:
+    """The result of a run for programs."""
+    return {
+        "frame": result.frame,
+        "stopped": result.stopped,
+        "failed": result.stopped,
+        "files": [str(path) for path in result.files],
+        "checkpoint": None if result.checkpoint is None else str(result.checkpoint),
+        "method": built.solver.name,
+        "solver": built.solver.describe(),
+        "vertices": len(built.mesh.vertices),
+        "tetrahedra": len(built.mesh.tets),
+        "pinned": len(built.body.pins.vertices),
+        "mass_kg": float(built.body.mass.sum()),
+        "step_s": built.scene.time.step,
+        "metres_per_unit": built.scene.metres,
+        "up_axis": built.scene.up_axis,
+        "ms_per_frame": result.ms_per_frame,
+        "findings": [asdict(finding) for finding in findings],
+        "rows": [asdict(row) for row in result.rows],
+    }

@@ -1,0 +1,139 @@
+"""Who is told how a run goes: nobody, a log, or a person at a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
+
+__all__ = ["FrameRow", "Listener", "LogListener", "SilentListener", "TerminalListener", "pick_listener"]
+
+
+@dataclass(frozen=True)
+class FrameRow:
+    """What one frame cost and how the body was at its end."""
+
+    frame: int
+    time: float  #: [s]
+    ms: float  #: milliseconds of solving
+    newton_iterations: int
+    residual: float
+    halvings: int
+    kinetic_energy: float  #: [J]
+    elastic_energy: float  #: [J]
+    kind: str
+
+
+class Listener(Protocol):
+    """Told of everything a person may want to see while work goes on."""
+
+    def say(self, text: str) -> None:
+        """A line of information."""
+
+    def begin(self, frames: int) -> None:
+        """Work of so many frames begins."""
+
+    def frame(self, row: FrameRow) -> None:
+        """A frame is done."""
+
+    def end(self) -> None:
+        """No more frames come."""
+
+
+class SilentListener:
+    """Tells nobody."""
+
+    def say(self, text: str) -> None: ...
+
+    def begin(self, frames: int) -> None: ...
+
+    def frame(self, row: FrameRow) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class LogListener:
+    """Plain lines: every frame of a short run, about twenty of a long one unless `each` is asked for."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.perf_counter, *, each: bool = False) -> None:
+        self._stream, self._clock, self._each = stream, clock, each
+        self._frames = self._done = 0
+        self._began = 0.0
+
+    def say(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+    def begin(self, frames: int) -> None:
+        self._frames, self._done, self._began = frames, 0, self._clock()
+
+    def frame(self, row: FrameRow) -> None:
+        self._done += 1
+        every = 1 if self._each else max(1, self._frames // 20)
+        if self._done % every == 0 or self._done == self._frames:
+            spent = self._clock() - self._began
+            left = spent / self._done * (self._frames - self._done)
+            self.say(
+                f"frame {row.frame}: {row.ms:.1f} ms, {row.newton_iterations} Newton iterations, {_span(left)} left"
+            )
+
+    def end(self) -> None: ...
+
+
+class TerminalListener:
+    """A progress bar with milliseconds per frame and the time left."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+
+        self._console = Console(file=stream, highlight=False)
+        self._bar: Any = None
+        self._task: Any = None
+        self._ms = 0.0
+        self._done = 0
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def begin(self, frames: int) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("frames  {task.fields[ms]:.1f} ms/frame"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=self._console,
+        )
+        self._task = self._bar.add_task("simulating", total=frames, ms=0.0)
+        self._ms, self._done = 0.0, 0
+        self._bar.start()
+
+    def frame(self, row: FrameRow) -> None:
+        self._done += 1
+        self._ms += row.ms
+        self._bar.update(self._task, advance=1, ms=self._ms / self._done)
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def pick_listener(verbosity: int) -> Listener:
+    """A bar on a terminal, plain lines elsewhere or with -v, nothing when quiet; always on standard error."""
+    if verbosity < 0:
+        return SilentListener()
+    if verbosity == 0 and sys.stderr.isatty():
+        return TerminalListener(sys.stderr)
+    return LogListener(sys.stderr, each=verbosity > 0)
+
+
+def _span(seconds: float) -> str:
+    """A duration as a person says it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

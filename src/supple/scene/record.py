@@ -1,0 +1,134 @@
+"""Frames into files as they come, and checkpoints from which a run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from supple.errors import OutputError
+from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
+from supple.scene.build import Built
+from supple.scene.schema import FIELDS
+from supple.scene.simulate import Simulated
+
+__all__ = ["Recorder", "checkpoint_path", "probe_outputs"]
+
+
+def probe_outputs(outputs: Sequence[Path]) -> None:
+    """Refuse outputs that cannot be written, of unknown formats or named twice, before long work starts."""
+    seen: set[Path] = set()
+    for path in outputs:
+        probe(path)
+        if path.resolve() in seen:
+            raise OutputError(f"{path} is named twice as an output: give each file once.")
+        seen.add(path.resolve())
+
+
+def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
+    """Where the checkpoint of a run with these outputs lies; a run without outputs leaves none."""
+    return outputs[0].with_name(f"{outputs[0].stem}.checkpoint.npz") if outputs else None
+
+
+def stamp_run(built: Built) -> str:
+    """Fingerprint of all that decides how a run goes on; what is written and how long it runs does not."""
+    keys = built.scene.model_dump(mode="json", exclude={"output": True, "mesh": True, "time": {"frames"}})
+    text = json.dumps(keys, sort_keys=True) + built.solver.name + built.body.hash()
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Recorder:
+    """The files of one run; closing it (it is a context) leaves every frame written so far readable."""
+
+    def __init__(self, built: Built, outputs: Sequence[Path], *, resume: bool = False) -> None:
+        self.files = tuple(outputs)
+        self._built = built
+        self._stamp = stamp_run(built)
+        self._checkpoint = checkpoint_path(outputs)
+        probe_outputs(outputs)
+        self.resumed = self._load() if resume else None  #: where the run goes on
+        with ExitStack() as opened:
+            self._writers = [self._open(path, opened) for path in outputs]
+            self._stack = opened.pop_all()  # from here on they stay open; had one failed, all were closed
+
+    def _open(self, path: Path, opened: ExitStack) -> FrameWriter:
+        """A writer that goes on where the run does; its closing is left to `opened`."""
+        scene = self._built.scene
+        begun = self.resumed is not None and self.resumed.frame >= 0  # not still in the pre-roll
+        writer = open_writer(
+            path,
+            self._built.body.mesh,
+            CacheInfo(scene.time.fps, scene.up_axis, scene.metres, start_frame=0),
+            render=self._built.source.render,
+            resume_at=self.resumed.frame + 1 if self.resumed is not None and begun else None,
+        )
+        opened.callback(writer.close)
+        return writer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def write(self, now: Simulated) -> None:
+        """Write a frame that is due; frames of the pre-roll are not."""
+        if not self._writers or now.frame < 0 or now.frame % self._built.scene.output.every:
+            return
+        frame = self._frame(now)
+        for writer in self._writers:
+            writer.write(frame)
+
+    def keep_up(self, now: Simulated) -> None:
+        """Save a checkpoint when one is due."""
+        every = self._built.scene.output.checkpoint
+        if every and now.frame % every == 0:
+            self.save(now)
+
+    def save(self, now: Simulated) -> Path | None:
+        """Save a checkpoint of this frame; where it lies, or None for a run without outputs."""
+        if self._checkpoint is not None:
+            arrays = self._built.solver.pack(now.state)
+            save_checkpoint(self._checkpoint, arrays, {"stamp": self._stamp, "frame": now.frame})
+        return self._checkpoint
+
+    def discard_checkpoint(self) -> None:
+        """Remove the checkpoint of a run that is done."""
+        if self._checkpoint is not None:
+            self._checkpoint.unlink(missing_ok=True)
+
+    def _load(self) -> Simulated:
+        """The frame and state of this run's checkpoint."""
+        path = self._checkpoint
+        if path is None:
+            raise OutputError("a run without output leaves no checkpoint to resume: give the output it had.")
+        if not path.exists():
+            raise OutputError(f"{path} does not exist, so there is nothing to resume: run without --resume.")
+        arrays, meta = load_checkpoint(path)
+        if meta.get("stamp") != self._stamp:
+            raise OutputError(f"{path} was left by another scene or mesh: run without --resume to start afresh.")
+        return Simulated(int(meta["frame"]), self._built.solver.unpack(arrays))
+
+    def _frame(self, now: Simulated) -> Frame:
+        """The frame with the fields that are asked for."""
+        built = self._built
+        x, v, _ = built.solver.to_full(now.state)
+        fields = self._fields()
+        cells = {"J": built.body.jacobians, "von_mises": built.body.von_mises}
+        return Frame(
+            index=now.frame,
+            time=now.frame / built.scene.time.fps,
+            positions=x,
+            velocities=v if "velocity" in fields else None,
+            cell_data={name: values(x) for name, values in cells.items() if name in fields},
+        )
+
+    def _fields(self) -> Sequence[str]:
+        asked = self._built.scene.output.fields
+        if asked is not None:
+            return asked
+        rich = any(path.suffix.lower() in (".pvd", ".npz") for path in self.files)
+        return FIELDS if rich else ("velocity",)

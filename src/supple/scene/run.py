@@ -1,0 +1,87 @@
+"""A scene run from its beginning, or from a checkpoint, to its last frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from supple.errors import ConvergenceError
+from supple.scene.build import Built
+from supple.scene.interrupt import StopRequest, stop_on_interrupt
+from supple.scene.kernels import announce_compilation
+from supple.scene.progress import FrameRow, Listener, SilentListener
+from supple.scene.record import Recorder
+from supple.scene.replay import EventLog
+from supple.scene.simulate import simulate, start_scene
+
+__all__ = ["RunResult", "run_scene"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run left behind."""
+
+    frame: int  #: the last frame that was simulated
+    stopped: bool  #: someone asked it to stop before the end
+    files: tuple[Path, ...]
+    checkpoint: Path | None  #: where it can be resumed, when it was stopped
+    rows: tuple[FrameRow, ...] = field(repr=False, default=())
+
+    @property
+    def ms_per_frame(self) -> float:
+        """Median solving time of a frame [ms]: the first one may hold a compilation."""
+        return median(row.ms for row in self.rows) if self.rows else 0.0
+
+
+def run_scene(
+    built: Built,
+    outputs: Sequence[Path] = (),
+    *,
+    resume: bool = False,
+    events: EventLog | None = None,
+    listener: Listener | None = None,
+) -> RunResult:
+    """Simulate every frame, writing as they come; Ctrl-C stops after a frame and leaves a checkpoint.
+
+    A resumed run equals an uninterrupted one, bit for bit.
+    """
+    listener = listener or SilentListener()
+    with (
+        announce_compilation(listener.say),
+        stop_on_interrupt(listener.say) as request,
+        Recorder(built, outputs, resume=resume) as recorder,
+    ):
+        try:
+            return _record_frames(built, recorder, events, listener, request)
+        finally:
+            listener.end()
+
+
+def _record_frames(
+    built: Built, recorder: Recorder, events: EventLog | None, listener: Listener, request: StopRequest
+) -> RunResult:
+    """Simulate what is left to do, recording each frame."""
+    last = built.scene.time.frames
+    start = now = recorder.resumed or start_scene(built)
+    if recorder.resumed is None:
+        recorder.write(start)
+    listener.begin(last - start.frame)
+    rows: list[FrameRow] = []
+    try:
+        for now in simulate(built, start, events):
+            recorder.write(now)
+            if now.row is not None:
+                rows.append(now.row)
+                listener.frame(now.row)
+            if request.asked and now.frame < last:
+                break
+            recorder.keep_up(now)
+    except ConvergenceError:
+        recorder.save(now)
+        raise
+    if now.frame < last:
+        return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows))
+    recorder.discard_checkpoint()
+    return RunResult(now.frame, False, recorder.files, None, tuple(rows))

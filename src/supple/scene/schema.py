@@ -1,0 +1,159 @@
+"""The scene file: every table and key that `supple run` understands."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from supple.scene.force import Force
+from supple.scene.material import MaterialTable
+from supple.scene.pin import Pin
+from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
+from supple.scene.units import UNITS, UNITS_RULE
+
+__all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
+
+EARTH = 9.81
+FIELDS = ("displacement", "velocity", "J", "von_mises")
+Fields = Literal["displacement", "velocity", "J", "von_mises"]
+
+
+class TimeTable(Section):
+    """How long and how finely."""
+
+    fps: Annotated[float, Unit("1/s")] = Field(default=24.0, gt=0, le=1e6, description="frames per second")
+    substeps: int = Field(default=2, ge=1, le=100_000, description="time steps per frame")
+    frames: int = Field(default=48, ge=1, le=10_000_000, description="frames to simulate after frame 0, the start")
+    preroll: int = Field(
+        default=0, ge=0, le=1_000_000, description="frames simulated before frame 0, with pins standing still"
+    )
+    integrator: Literal["implicit_euler", "newmark", "static"] = Field(
+        default="implicit_euler",
+        description="implicit_euler damps, newmark keeps energy, static finds the equilibrium",
+    )
+
+    @property
+    def step(self) -> float:
+        """Length of a time step [s]."""
+        return 1.0 / (self.fps * self.substeps)
+
+
+class MeshTable(Section):
+    """A file or a built-in shape."""
+
+    file: Annotated[str | None, FILE] = Field(
+        default=None,
+        description="tetrahedra (.msh .mesh .vtu .npz), or a surface (.obj .ply .off) to fill with them",
+    )
+    shape: str | None = Field(default=None, description="a built-in shape instead of a file")
+    size: Annotated[dict[str, float], LENGTH] = Field(
+        default_factory=dict, description="the shape's own measures, such as { length = 1.0 }"
+    )
+    resolution: int | None = Field(default=None, ge=1, description="cells along the body's longest side")
+    elements: int | None = Field(
+        default=None, ge=5, description="number of tetrahedra to aim at, instead of resolution"
+    )
+    render: Annotated[bool | str, FILE, only((bool, str), "true, false or the name of a surface file")] = Field(
+        default=True,
+        description="surface file to carry along; true: the one in `file`; false: the tetrahedra's own",
+    )
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> MeshTable:
+        if (self.file is None) == (self.shape is None):
+            raise ValueError("must have either file or shape")
+        if self.resolution is not None and self.elements is not None:
+            raise ValueError("has both resolution and elements, which say the same thing twice: keep one of them")
+        if self.size and self.shape is None:
+            raise ValueError("has size, which belongs to a built-in shape: remove it, or set units")
+        return self
+
+
+class StartTable(Section):
+    """How the body moves at the start."""
+
+    velocity: Annotated[Vec3, SPEED] = Field(default=(0.0, 0.0, 0.0), description="velocity of the whole body")
+    spin: Annotated[Vec3, Unit("rad/s")] = Field(
+        default=(0.0, 0.0, 0.0), description="angular velocity about its centre of mass"
+    )
+
+
+class MethodTable(Section):
+    """How a step is solved."""
+
+    name: Literal["full"] = Field(default="full", description="the full-space solver")
+    tolerance: float = Field(default=1e-4, gt=0, lt=1, description="relative residual at which a Newton solve is done")
+    linear_solver: Literal["auto", "direct", "pcg", "amg"] = Field(
+        default="auto", description="how linear systems are solved"
+    )
+    max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
+
+
+class OutputTable(Section):
+    """What is written."""
+
+    files: Annotated[list[str], FILE] = Field(
+        default_factory=list, description="result files; the suffix is the format (.usd .npz .pvd .obj)"
+    )
+    every: int = Field(default=1, ge=1, description="write every so many frames")
+    fields: list[Fields] | None = Field(
+        default=None,
+        description="written where the format can hold them (default: all for .pvd and .npz, else velocity)",
+    )
+    checkpoint: int = Field(default=10, ge=0, description="frames between checkpoints; 0: only when the run is stopped")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _gravity(value: object) -> object:
+    """The switch as it is, a list as a vector."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and len(value) == 3 and all(_is_finite(x) for x in value):
+        return tuple(value)
+    raise ValueError("must be true, false or three finite numbers [m/s²], such as [0.0, -9.81, 0.0]")
+
+
+class Scene(Section):
+    """A whole scene."""
+
+    units: Literal["m", "dm", "cm", "mm", "um", "km", "in", "ft"] = Field(default="m", description=UNITS_RULE)
+    up_axis: Literal["y", "z"] = Field(default="y", description="which axis of the scene points up")
+    gravity: Annotated[bool | tuple[float, float, float], BeforeValidator(_gravity), Unit("m/s²")] = Field(
+        default=True, description="true: 9.81 down the up axis; false: none; or a vector"
+    )
+    time: TimeTable = Field(default=TimeTable(), description="how long and how finely")
+    mesh: MeshTable = Field(description="a file or a built-in shape")
+    material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
+    pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
+    force: list[Force] = Field(default_factory=list, description="loads besides gravity")
+    start: StartTable = Field(default=StartTable(), description="how the body moves at the start")
+    method: MethodTable = Field(default=MethodTable(), description="how a step is solved")
+    output: OutputTable = Field(default=OutputTable(), description="what is written")
+
+    @model_validator(mode="after")
+    def _gravity_is_said_once(self) -> Scene:
+        if "gravity" in self.model_fields_set and any(force.kind == "gravity" for force in self.force):
+            raise ValueError('has both gravity and a [[force]] of kind "gravity": keep one of them')
+        return self
+
+    @property
+    def metres(self) -> float:
+        """Size of one scene unit [m]."""
+        return UNITS[self.units]
+
+    def acceleration(self) -> tuple[float, float, float] | None:
+        """Steady gravity [m/s²], or None when it is off or given as a force."""
+        if self.gravity is False or any(force.kind == "gravity" for force in self.force):
+            return None
+        if self.gravity is True:
+            return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
+        return self.gravity
+
+    def keys(self) -> dict[str, Any]:
+        """The scene as the tables and keys that differ from the defaults."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)

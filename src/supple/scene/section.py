@@ -1,0 +1,121 @@
+"""What every table of a scene shares: strict keys, finite numbers, aliases, marked lengths and file names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+
+__all__ = [
+    "FILE",
+    "LENGTH",
+    "SPEED",
+    "FileName",
+    "Section",
+    "Unit",
+    "Vec3",
+    "change_marked",
+    "key_names",
+    "only",
+]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit a scene key is written in; `scales` when it follows the scene's `units`."""
+
+    text: str
+    scales: bool = False
+
+
+@dataclass(frozen=True)
+class FileName:
+    """Marks a key that names a file, relative to the scene file's folder."""
+
+
+LENGTH = Unit("units", scales=True)
+SPEED = Unit("units/s", scales=True)
+FILE = FileName()
+
+
+def _three_numbers(value: object) -> object:
+    """A list of three numbers as a tuple, which strict validation then checks."""
+    numbers = isinstance(value, list | tuple) and len(value) == 3
+    if not numbers or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):  # type: ignore[attr-defined]
+        raise ValueError("must be three numbers, such as [0.0, -1.0, 0.0]")
+    return tuple(float(x) for x in value)  # type: ignore[attr-defined]
+
+
+Vec3 = Annotated[tuple[float, float, float], BeforeValidator(_three_numbers)]
+
+
+def only(kinds: tuple[type, ...], wording: str) -> BeforeValidator:
+    """A check that a value is of one of these types, complaining that it `must be` so and so."""
+
+    def check(value: object) -> object:
+        if value is not None and not isinstance(value, kinds):
+            raise ValueError(f"must be {wording}")
+        return value
+
+    return BeforeValidator(check)
+
+
+class Section(BaseModel):
+    """Base of the scene's tables: unknown keys, NaN, infinities and silent conversions are refused."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spell_out_aliases(cls, data: object) -> object:
+        """The table with every alias replaced by the key it stands for."""
+        if not isinstance(data, Mapping):
+            return data
+        for alias, name in cls.aliases.items():
+            if alias in data and name in data:
+                raise ValueError(f"has both {name} and {alias}, which are one key: keep one of them")
+        return {cls.aliases.get(key, key): value for key, value in data.items()}
+
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+
+def key_names(section: type[Section]) -> list[str]:
+    """Every key a table may hold as it is spelt in a file, aliases last."""
+    return [field.alias or name for name, field in section.model_fields.items()] + list(section.aliases)
+
+
+def change_marked(section: AnySection, mark: type, change: Callable[[Any, Any], Any]) -> AnySection:
+    """A copy of the table and those below it, with `change(mark, value)` for each value that is marked."""
+    update: dict[str, Any] = {}
+    for name in section.model_fields_set:  # so that the copy still knows which keys were given
+        value = getattr(section, name)
+        marks = [entry for entry in type(section).model_fields[name].metadata if isinstance(entry, mark)]
+        if marks:
+            value = _map_leaves(value, partial(change, marks[0]))
+        update[name] = _map_sections(value, lambda below: change_marked(below, mark, change))
+    return section.model_copy(update=update)
+
+
+def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The same nesting of tuples, lists and tables with every number or text changed."""
+    if isinstance(value, tuple | list):
+        return type(value)(_map_leaves(item, change) for item in value)
+    if isinstance(value, dict):
+        return {key: _map_leaves(item, change) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool | Section) else change(value)
+
+
+def _map_sections(value: Any, change: Callable[[Section], Section]) -> Any:
+    """The same value with every table in it changed."""
+    if isinstance(value, Section):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_map_sections(item, change) for item in value)
+    if isinstance(value, dict):
+        return {key: _map_sections(item, change) for key, item in value.items()}
+    return value

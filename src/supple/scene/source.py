@@ -1,0 +1,88 @@
+"""The meshes a scene names: tetrahedra, from a file, surface or shape, and the surface that is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from supple.errors import SceneError
+from supple.io import RenderMesh, load_mesh, load_surface
+from supple.mesh import TetMesh, TriMesh, tetrahedralise
+from supple.scene.schema import MeshTable
+from supple.shape import make_shape
+
+__all__ = ["Source", "make_source"]
+
+DEFAULT_ELEMENTS = 5000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A body's tetrahedra, and the surface that is drawn in their place when there is one."""
+
+    mesh: TetMesh
+    render: RenderMesh | None = None
+    notes: tuple[str, ...] = ()
+
+
+def make_source(table: MeshTable, metres: float) -> Source:
+    """The meshes of a `[mesh]` table whose lengths are in metres; files are in units of `metres`."""
+    notes: list[str] = []
+    surface: TriMesh | None = None
+    if table.shape is not None:
+        mesh = _make_named_shape(table)
+    else:
+        loaded = load_mesh(Path(table.file or ""))
+        notes += loaded.notes
+        if isinstance(loaded, TetMesh):
+            mesh = _take_tets(loaded, table).scaled(metres)
+        else:
+            surface = loaded.moved(loaded.vertices * metres)
+            mesh = _fill(surface, table)
+            notes.append(f"filled the surface with {len(mesh.tets)} tetrahedra")
+            notes += mesh.notes
+    drawn = _drawn_surface(table, surface, metres)
+    return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes))
+
+
+def _carry(mesh: TetMesh, surface: TriMesh, notes: list[str]) -> RenderMesh:
+    """The surface following the tetrahedra."""
+    render = RenderMesh.build(mesh, surface)
+    outside = int(render.embedding.outside().sum())
+    if outside:
+        notes.append(
+            f"{outside} of {len(surface.vertices)} drawn vertices lie outside the tetrahedra and follow the nearest one"
+        )
+    return render
+
+
+def _make_named_shape(table: MeshTable) -> TetMesh:
+    try:
+        return make_shape(table.shape or "", resolution=table.resolution, elements=table.elements, **table.size)
+    except SceneError as error:
+        raise SceneError(f"mesh: {error}") from None
+
+
+def _take_tets(mesh: TetMesh, table: MeshTable) -> TetMesh:
+    if table.resolution is not None or table.elements is not None:
+        key = "resolution" if table.resolution is not None else "elements"
+        raise SceneError(
+            f"mesh.{key} has no meaning for {table.file}, which already holds tetrahedra: remove the key, "
+            "or give a surface file."
+        )
+    return mesh
+
+
+def _fill(surface: TriMesh, table: MeshTable) -> TetMesh:
+    """Tetrahedra inside a surface, as many as the table asks for."""
+    if table.resolution is not None:
+        return tetrahedralise(surface, resolution=table.resolution)
+    return tetrahedralise(surface, elements=table.elements or DEFAULT_ELEMENTS)
+
+
+def _drawn_surface(table: MeshTable, surface: TriMesh | None, metres: float) -> TriMesh | None:
+    """The surface to carry along: a file's, the filled one, or none."""
+    if isinstance(table.render, str):
+        loaded = load_surface(Path(table.render))
+        return loaded.moved(loaded.vertices * metres)
+    return surface if table.render else None

@@ -1,0 +1,52 @@
+"""What a log and a terminal show of a run."""
+
+import io
+
+import pytest
+
+from supple.scene.progress import FrameRow, LogListener, SilentListener, TerminalListener, pick_listener
+
+
+def row(frame: int, ms: float = 12.0) -> FrameRow:
+    return FrameRow(frame, frame / 24, ms, 3, 1e-5, 0, 1.0, 2.0, "full")
+
+
+def test_log_tells_milliseconds_and_time_left() -> None:
+    stream = io.StringIO()
+    ticks = iter([0.0, 10.0, 20.0])
+    listener = LogListener(stream, clock=lambda: next(ticks))
+    listener.begin(2)
+    listener.frame(row(1))
+    listener.frame(row(2))
+    assert stream.getvalue().splitlines() == [
+        "frame 1: 12.0 ms, 3 Newton iterations, 10 s left",
+        "frame 2: 12.0 ms, 3 Newton iterations, 0 s left",
+    ]
+
+
+def test_log_of_a_long_run_stays_short() -> None:
+    stream = io.StringIO()
+    listener = LogListener(stream)
+    listener.begin(1000)
+    for frame in range(1, 1001):
+        listener.frame(row(frame))
+    assert len(stream.getvalue().splitlines()) == 20
+
+
+def test_terminal_bar_shows_the_mean_and_ends_cleanly() -> None:
+    stream = io.StringIO()
+    listener = TerminalListener(stream)
+    listener.say("[not markup]")
+    listener.begin(2)
+    listener.frame(row(1, 10.0))
+    listener.frame(row(2, 30.0))
+    listener.end()
+    listener.end()
+    assert "[not markup]" in stream.getvalue()
+    assert "20.0 ms/frame" in stream.getvalue()
+    assert "2/2" in stream.getvalue()
+
+
+def test_quiet_is_silent_and_a_pipe_gets_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert isinstance(pick_listener(-1), SilentListener)
+    assert isinstance(pick_listener(0), LogListener)

@@ -1,0 +1,126 @@
+"""Every example runs, and one physical number of each is right."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from supple.scene import Built, FrameRow, build_scene, diagnose, load_scene, simulate, start_scene
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+class Motion(NamedTuple):
+    """A run of an example."""
+
+    built: Built
+    frames: dict[int, NDArray[np.float64]]  #: positions [m] by frame
+    rows: dict[int, FrameRow]
+
+    @property
+    def last(self) -> NDArray[np.float64]:
+        return self.frames[max(self.frames)]
+
+
+def play(name: str, changes: dict[str, Any] | None = None) -> Motion:
+    built = build_scene(load_scene(EXAMPLES / f"{name}.toml", changes))
+    start = start_scene(built)
+    seen = [start, *simulate(built, start)]
+    frames = {now.frame: built.solver.positions(now.state) for now in seen}
+    return Motion(built, frames, {now.frame: now.row for now in seen if now.row is not None})
+
+
+def check_cantilever() -> None:
+    """The tip sinks as far as beam theory says, less the stiffness of linear tetrahedra."""
+    motion = play("cantilever", {"mesh": {"resolution": 24}})
+    rest = motion.built.mesh.vertices
+    tip = rest[:, 0] > 0.2499
+    theory = 98.1 * 0.5**4 / (8 * 2e6 * 0.1**4 / 12)
+    sunk = float((rest - motion.last)[tip, 1].mean())
+    assert 0.9 * theory < sunk < 1.01 * theory
+
+
+def check_hanging() -> None:
+    """The bar stretches by rho g L^2 / (2 E), within the 1 % that the finite strain is worth."""
+    motion = play("hanging", {"mesh": {"resolution": 20}})
+    rest = motion.built.mesh.vertices
+    low = rest[:, 0] < -0.4999
+    stretch = float((rest - motion.last)[low, 0].mean())
+    assert stretch == pytest.approx(1000 * 9.81 / (2 * 1e6), rel=0.01)
+
+
+def check_twist() -> None:
+    """Half way along, a bar turned by 90 degrees at one end is turned by 45."""
+    motion = play("twist", {"mesh": {"resolution": 10}})
+    rest = motion.built.mesh.vertices
+    middle = np.abs(rest[:, 0]) < 1e-9
+    before, after = (x[middle, 1:] - x[middle, 1:].mean(axis=0) for x in (rest, motion.last))
+    cosine, sine = (before * after).sum(), (before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]).sum()
+    assert np.degrees(np.arctan2(sine, cosine)) == pytest.approx(45.0, abs=1.0)
+
+
+def check_jelly() -> None:
+    """A sudden push leans the cube one to two times as far as a slow one would; left alone it calms down."""
+    motion = play("jelly", {"mesh": {"resolution": 4}})
+    top = motion.built.mesh.vertices[:, 1] > 0.0499
+    lean = np.array([x[top, 0].mean() for frame, x in sorted(motion.frames.items()) if frame >= 0])
+    side, young, force = 0.1, 8e3, 3.0
+    slow = force / (young * side) * (2.9 + 4.0)  # shear (1 + nu = 1.45, twice) and bending of a short beam
+    assert slow < lean.max() < 2.0 * slow
+    assert int(lean.argmax()) in range(8, 13)
+    assert np.abs(lean[40:]).max() < 0.3 * lean.max()
+
+
+def check_tumble() -> None:
+    """The centre of mass flies along a parabola, whatever the creature does."""
+    motion = play("tumble", {"mesh": {"elements": 800}, "time": {"frames": 12}})
+    mass = motion.built.body.mass / motion.built.body.mass.sum()
+    moved = mass @ motion.last - mass @ motion.built.mesh.vertices
+    assert moved == pytest.approx([0.5, 4.0 * 0.5 - 0.5 * 9.81 * 0.25, 0.0], abs=2e-4)
+    assert motion.rows[12].elastic_energy > 0.1
+
+
+def check_core() -> None:
+    """The stiff core keeps its shape while the flesh around it does not."""
+    motion = play("core", {"mesh": {"resolution": 7}, "time": {"frames": 12}})
+    body = motion.built.body
+    strain = np.abs(body.jacobians(motion.last) - 1.0)
+    core = body.mesh.regions == 1
+    assert core.any()
+    assert strain[core].mean() < 0.1 * strain[~core].mean()
+
+
+def check_release() -> None:
+    """The end that is let go at 0.25 s stays put until then and falls after, pulled by gravity and by the beam."""
+    motion = play("release", {"mesh": {"resolution": 20}, "time": {"frames": 10}})
+    end = motion.built.mesh.vertices[:, 0] > 0.4999
+    height = {frame: float(x[end, 1].mean()) for frame, x in motion.frames.items()}
+    assert height[6] == pytest.approx(height[0], abs=1e-12)
+    seconds = 4 / 24
+    free_fall = 0.5 * 9.81 * seconds**2
+    assert free_fall < height[6] - height[10] < 3.0 * free_fall
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_example_gives_the_right_number(name: str) -> None:
+    CHECKS[name]()
+
+
+def test_every_example_is_checked_and_starts_with_a_comment() -> None:
+    files = sorted(EXAMPLES.glob("*.toml"))
+    assert [file.stem for file in files] == sorted(CHECKS)
+    assert all(file.read_text(encoding="utf-8").startswith("# ") for file in files)
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_doctor_has_no_complaint_about_an_example(name: str) -> None:
+    built = build_scene(load_scene(EXAMPLES / f"{name}.toml", {"mesh": {"resolution": 6, "elements": None}}))
+    assert [finding for finding in diagnose(built) if finding.severity != "note"] == []
