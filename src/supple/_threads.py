@@ -21,7 +21,7 @@ def configure() -> None:
         return  # no GNU runtime here: MKL keeps its own, Numba falls back by the priority above
     os.environ.setdefault("MKL_THREADING_LAYER", "GNU")
     # A thread that spins at a barrier keeps the core from the thread it waits for: on a busy machine long spins
-    # made a step six times slower; on a quiet one short spins cost nothing that could be measured.
+    # made a step six times slower; on a quiet one short spins cost a few per cent.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 

@@ -1,16 +1,21 @@
 """The rules that choose a linear solver."""
 
-from supple.solve.linear import DIRECT_BELOW_DYNAMIC, DIRECT_BELOW_STATIC, choose_linear_solver
+from supple.solve.linear import DIRECT_AT_LEAST, DIRECT_AT_MOST, DIRECT_BELOW_STATIC, choose_linear_solver
 
 
-def test_small_problems_are_solved_directly_and_large_ones_iteratively() -> None:
-    assert choose_linear_solver(1000, static=False)[0] == "direct"
-    assert choose_linear_solver(DIRECT_BELOW_DYNAMIC + 1, static=False)[0] == "pcg"
-    assert choose_linear_solver(DIRECT_BELOW_STATIC, static=True)[0] == "direct"
-    assert choose_linear_solver(DIRECT_BELOW_STATIC + 1, static=True)[0] == "amg"
+def test_stiff_or_small_problems_are_solved_directly_and_soft_large_ones_iteratively() -> None:
+    assert choose_linear_solver(DIRECT_AT_LEAST, reach=0.1)[0] == "direct"
+    assert choose_linear_solver(12_000, reach=3.0)[0] == "pcg"
+    assert choose_linear_solver(12_000, reach=100.0)[0] == "direct"
+    assert choose_linear_solver(DIRECT_AT_MOST + 1, reach=1e9)[0] == "pcg"
+
+
+def test_static_problems_are_solved_directly_until_multigrid_pays() -> None:
+    assert choose_linear_solver(DIRECT_BELOW_STATIC, reach=None)[0] == "direct"
+    assert choose_linear_solver(DIRECT_BELOW_STATIC + 1, reach=None)[0] == "amg"
 
 
 def test_the_reason_names_the_numbers() -> None:
-    _, reason = choose_linear_solver(12_345, static=False)
+    _, reason = choose_linear_solver(12_345, reach=10.0)
     assert "12,345" in reason
-    assert "dynamic" in reason
+    assert "5,000" in reason

@@ -5,13 +5,18 @@ four digits, with the direct and the iterative solver. Phases and the step are t
 memory is the peak of the body, its solver and its steps, without what the interpreter and its libraries hold before.
 """
 
+import gc
+import multiprocessing
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import numba
 import numpy as np
 
+from supple._threads import set_threads
 from supple.elastic import Body, Pins
 from supple.linalg.direct import direct_solver
 from supple.material import StableNeoHookean
@@ -28,13 +33,24 @@ _WARM_UP, _STEPS = 4, {1_000: 30, 17_000: 20, 70_000: 5, 160_000: 3}
 
 
 def run(size: str) -> list[dict[str, object]]:
-    """Rows of the benchmark at size "small" or "paper"."""
-    for solver in ("direct", "pcg"):
-        _measure(_COUNTS["small"][1], solver, steps=1)  # compiles or loads the kernels
-    return [_measure(count, solver) for count in _COUNTS[size] for solver in ("direct", "pcg")]
+    """Rows of the benchmark at size "small" or "paper", each from a process of its own so that memory is its own too."""
+    rows = []
+    for count in _COUNTS[size]:
+        for solver in ("direct", "pcg"):
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                rows.append(pool.submit(_measure_alone, count, solver, numba.get_num_threads()).result())
+    return rows
+
+
+def _measure_alone(count: int, name: str, threads: int) -> dict[str, object]:
+    """One row, measured after a small run that compiles or loads the kernels."""
+    set_threads(threads)
+    _measure(_COUNTS["small"][1], name, steps=1)
+    return _measure(count, name)
 
 
 def _measure(count: int, name: str, steps: int | None = None) -> dict[str, object]:
+    gc.collect()
     before = _restart_peak_memory()
     mesh = make_shape("beam", elements=count)
     pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-9))
@@ -71,7 +87,7 @@ def _measure(count: int, name: str, steps: int | None = None) -> dict[str, objec
 
 def _bare_parts(body: Body, x: np.ndarray) -> dict[str, float]:
     """Best times [ms] of force and projected stiffness once, of one factorisation and of one solve; its memory [MB]."""
-    system = System(body, body.pins, "direct", static=False)
+    system = System(body, body.pins, "direct", None)
     system.map.assemble(body.parts, x, system.matrix)
 
     def assemble() -> None:

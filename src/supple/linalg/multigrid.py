@@ -25,6 +25,7 @@ class Multigrid:
     """Solves positive-definite systems of one pattern; made for large statics, where inertia does not help."""
 
     name = "AMG-CG"
+    notices_indefinite = False
 
     def __init__(self, pattern: BlockPattern, points: FloatArray, max_iterations: int = 500) -> None:
         self._rows = BlockRows.build(pattern)

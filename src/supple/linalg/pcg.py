@@ -9,6 +9,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from supple.linalg.blocks import BlockRows
+from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.pattern import BlockPattern
 
 __all__ = ["ConjugateGradients"]
@@ -21,6 +22,7 @@ class ConjugateGradients:
     """Solves positive-definite systems of one pattern."""
 
     name = "block-Jacobi PCG"
+    notices_indefinite = True
 
     def __init__(self, pattern: BlockPattern, max_iterations: int = 3000) -> None:
         self._rows = BlockRows.build(pattern)
@@ -39,10 +41,13 @@ class ConjugateGradients:
         x = np.zeros((n, 3))
         work = np.zeros((4, n, 3))
         partial = np.zeros((n + _CHUNK - 1) // _CHUNK)
-        self.iterations = _iterate(
+        done = _iterate(
             self._rows.start, self._rows.columns, self._blocks, self._inverse,
             b.reshape(n, 3), x, work, partial, tolerance, self._max_iterations,
         )  # fmt: skip
+        if done < 0:
+            raise NotPositiveDefinite
+        self.iterations = done
         return x.ravel()
 
     @property
@@ -92,7 +97,10 @@ def _iterate(start, columns, blocks, inverse, b, x, work, partial, tolerance, ma
                 q[v, 0], q[v, 1], q[v, 2] = s0, s1, s2
                 total += p[v, 0] * s0 + p[v, 1] * s1 + p[v, 2] * s2
             partial[k] = total
-        alpha = rz / partial.sum()
+        pq = partial.sum()
+        if pq <= 0.0:
+            return -1  # a direction along which the matrix is not positive
+        alpha = rz / pq
         for k in prange(chunks):  # the new x, r, z and r·z
             total = 0.0
             for v in range(k * _CHUNK, min((k + 1) * _CHUNK, n)):

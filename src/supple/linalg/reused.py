@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.blocks import BlockRows
-from supple.linalg.direct import direct_solver
+from supple.linalg.direct import NotPositiveDefinite, direct_solver
 from supple.linalg.pattern import BlockPattern
 
 __all__ = ["ReusedFactor"]
@@ -21,6 +21,7 @@ class ReusedFactor:
     """
 
     patience = 6
+    notices_indefinite = True
 
     def __init__(self, pattern: BlockPattern) -> None:
         self._factor = direct_solver(pattern)
@@ -31,7 +32,7 @@ class ReusedFactor:
 
     def restart(self) -> None:
         """Begin a new sequence: the next matrix is factorised."""
-        self._exact = self._impatient = False
+        self._exact = self._has_factor = self._impatient = False
         self.iterations = 0
         self.factorisations = 0
 
@@ -39,12 +40,13 @@ class ReusedFactor:
         """Take the matrix whose upper triangle is `data`."""
         self._data = data
         self._exact = False
-        if self.factorisations == 0 or self._impatient:
+        if not self._has_factor or self._impatient:
             self._factorise()
 
     def _factorise(self) -> None:
+        self._has_factor = False  # should it fail, there is none to go on with
         self._factor.factor(self._data)
-        self._exact = True
+        self._exact = self._has_factor = True
         self.factorisations += 1
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
@@ -68,7 +70,10 @@ class ReusedFactor:
         goal = tolerance * float(np.linalg.norm(b))
         for count in range(1, self.patience + 1):
             q = rows.multiply(blocks, p.reshape(-1, 3)).ravel()
-            alpha = rz / float(p @ q)
+            pq = float(p @ q)
+            if pq <= 0.0:
+                raise NotPositiveDefinite
+            alpha = rz / pq
             x += alpha * p
             r -= alpha * q
             if float(np.linalg.norm(r)) <= goal:

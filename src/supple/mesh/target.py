@@ -24,7 +24,7 @@ _SHIFTS = ((0.0, 0.0, 0.0), (0.25, 0.25, 0.25), (0.5, 0.0, 0.0), (0.1, 0.2, 0.3)
 MeshAt = Callable[[float, tuple[float, float, float]], TetMesh]
 
 
-class MissedShape(MeshError):  # noqa: N818 - users see a MeshError
+class MissedShape(MeshError):
     """No point of the lattice lies inside the shape."""
 
 

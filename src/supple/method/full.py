@@ -13,7 +13,7 @@ from supple.method.state import FullState, pack_state, unpack_state
 from supple.solve.forces import external_force
 from supple.solve.increment import Drag, Increment
 from supple.solve.inputs import Inputs, Moment
-from supple.solve.integrator import INTEGRATORS
+from supple.solve.integrator import INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure, minimise
@@ -49,7 +49,9 @@ class FullSolver:
         tolerance: float = 1e-4,
         linear_solver: str = "auto",
         max_iterations: int | None = None,
+        time_step: float = 0.01,
     ) -> None:
+        """`time_step` [s] is what steps are expected to be, for the choice of a linear solver only."""
         if integrator not in INTEGRATORS:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
         if linear_solver not in LINEAR_SOLVERS:
@@ -64,6 +66,7 @@ class FullSolver:
         self._linear_solver = linear_solver
         self._max_iterations = max_iterations or (200 if self.is_static else 50)
         self._floor = _force_of_tiny_strain(body)
+        self._reach = None if self.is_static else _wave_reach(body, self._integrator, time_step)
         self._held: tuple[bytes, System] | None = None
 
     def start(self, inputs: Inputs | None = None) -> FullState:
@@ -192,7 +195,7 @@ class FullSolver:
         key = pins.vertices.tobytes() + pins.held.tobytes()
         if self._held is None or self._held[0] != key:
             self._held = None  # let the old factor go before the new one comes
-            self._held = key, System(self.body, pins, self._linear_solver, static=self.is_static)
+            self._held = key, System(self.body, pins, self._linear_solver, self._reach)
         return self._held[1]
 
 
@@ -203,3 +206,12 @@ def _force_of_tiny_strain(body: Body) -> float:
         area = np.cbrt(part.volume) ** 2
         square += float(np.sum((area * (part.material.mu + part.material.lam)) ** 2))
     return 1e-13 * float(np.sqrt(square))
+
+
+def _wave_reach(body: Body, integrator: Integrator, step: float) -> float:
+    """Elements that a pressure wave crosses in the time over which the integrator spreads inertia, 1 / sqrt(ca)."""
+    still = np.zeros((1, 3))
+    span = 1.0 / np.sqrt(integrator(still, still, still, step).ca)
+    speed = max(part.material.wave_speed for part in body.parts)
+    edge = float(np.cbrt(6.0 * np.sqrt(2.0) * body.mesh.volumes().mean()))  # of a regular tet of the mean volume
+    return float(span * speed / edge)

@@ -152,4 +152,5 @@ def _make_solver(body: Body, scene: Scene) -> Solver[Any]:
         tolerance=method.tolerance,
         linear_solver=method.linear_solver,
         max_iterations=method.max_iterations,
+        time_step=1.0 / (scene.time.fps * scene.time.substeps),
     )

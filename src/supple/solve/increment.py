@@ -124,10 +124,10 @@ class Increment:
             total += term
         return self.map.unknowns(total)
 
-    def hessian(self, x: FloatArray, out: FloatArray) -> FloatArray:
-        """Fill `out` with the upper triangle of the projected ∇²Φ [N/m]."""
+    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> FloatArray:
+        """Fill `out` with the upper triangle of ∇²Φ [N/m]; `project` clamps what elements contribute."""
         m, pattern = self.motion, self.map.pattern
-        self.map.assemble(self.parts, x, out)
+        self.map.assemble(self.parts, x, out, project=project)
         diagonal = np.repeat(self.mass[self.map.free] * (m.ca + m.cv * self.damping_mass), 3)
         diagonal[self.map.locked] = 1.0  # a locked unknown does not move: its right-hand side is zero
         out[pattern.diagonal] += diagonal

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from supple.solve.increment import Motion
 
-__all__ = ["INTEGRATORS", "implicit_euler", "newmark", "static"]
+__all__ = ["INTEGRATORS", "Integrator", "implicit_euler", "newmark", "static"]
 
 FloatArray = NDArray[np.float64]
 Integrator = Callable[[FloatArray, FloatArray, FloatArray, float], Motion]

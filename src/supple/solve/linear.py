@@ -15,10 +15,12 @@ __all__ = ["LINEAR_SOLVERS", "LinearSolver", "choose_linear_solver", "make_linea
 FloatArray = NDArray[np.float64]
 LINEAR_SOLVERS = ("auto", "direct", "pcg", "amg")
 
-# Measured on two cores with stable neo-Hookean beams (supple bench full): a factorisation grows with the power
-# 1.5 to 2 of the unknowns, a conjugate-gradient solve with 1.1; they cross here for steps of a hundredth second.
-DIRECT_BELOW_DYNAMIC = 30_000
-# Statics has no inertia to help the iteration; multigrid wins by time and memory only here.
+# Measured on two cores with stable neo-Hookean bodies of 5k to 160k tets (supple bench full). A factorisation grows with
+# the square of the unknowns; a conjugate-gradient solve with the unknowns times `reach`, the number of elements that a
+# pressure wave crosses in a step, by which inertia improves the condition. They cost the same at this many unknowns:
+DIRECT_PER_REACH = 500.0
+DIRECT_AT_LEAST, DIRECT_AT_MOST = 2_000, 150_000
+# Statics has no inertia to help the iteration; multigrid wins by time and memory only above this.
 DIRECT_BELOW_STATIC = 120_000
 
 
@@ -27,6 +29,8 @@ class LinearSolver(Protocol):
 
     name: str
     iterations: int
+    notices_indefinite: bool
+    """Whether it raises NotPositiveDefinite for matrices that are not."""
 
     def prepare(self, data: FloatArray) -> None:
         """Take the matrix whose upper triangle is `data`."""
@@ -39,13 +43,14 @@ class LinearSolver(Protocol):
         """Bytes held."""
 
 
-def choose_linear_solver(unknowns: int, *, static: bool) -> tuple[str, str]:
-    """The solver's short name and the reason in a user's words."""
-    limit = DIRECT_BELOW_STATIC if static else DIRECT_BELOW_DYNAMIC
-    kind = "static" if static else "dynamic"
-    if unknowns <= limit:
-        return "direct", f"{unknowns:,} unknowns, at most {limit:,} in a {kind} problem"
-    return ("amg" if static else "pcg"), f"{unknowns:,} unknowns, more than {limit:,} in a {kind} problem"
+def choose_linear_solver(unknowns: int, reach: float | None) -> tuple[str, str]:
+    """The solver's short name and the reason in a user's words; `reach` is None in statics."""
+    if reach is None:
+        name = "direct" if unknowns <= DIRECT_BELOW_STATIC else "amg"
+        return name, f"static, {unknowns:,} unknowns, limit {DIRECT_BELOW_STATIC:,}"
+    limit = round(min(max(DIRECT_PER_REACH * reach, DIRECT_AT_LEAST), DIRECT_AT_MOST))
+    name = "direct" if unknowns <= limit else "pcg"
+    return name, f"{unknowns:,} unknowns, limit {limit:,} where a wave crosses {reach:.3g} elements a step"
 
 
 def make_linear_solver(name: str, pattern: BlockPattern, points: FloatArray) -> LinearSolver:

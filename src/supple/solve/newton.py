@@ -89,20 +89,31 @@ def minimise(
 def _newton_direction(
     step: Increment, system: System, x: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch
 ) -> FloatArray:
-    with watch.phase("assembly"):
-        matrix = step.hessian(x, system.matrix)
+    """-H⁻¹ ∇Φ with the Hessian as it is where it is positive definite, for it converges best, and projected where not."""
+    for project in (False, True) if system.linear.notices_indefinite else (True,):
+        with watch.phase("assembly"):
+            matrix = step.hessian(x, system.matrix, project=project)
+        try:
+            return _solve(system, matrix, gradient, tolerance, watch)
+        except NotPositiveDefinite:
+            continue
     diagonal = system.map.pattern.diagonal
     shift = 1e-9 * float(matrix[diagonal].mean())
-    for _ in range(8):
+    for _ in range(7):
+        matrix[diagonal] += shift  # a motion that costs nothing: give it a little stiffness
+        shift *= 100.0
         try:
-            with watch.phase("factorisation"):
-                system.linear.prepare(matrix)
-            with watch.phase("solve"):
-                return -system.linear.solve(gradient, tolerance)
+            return _solve(system, matrix, gradient, tolerance, watch)
         except NotPositiveDefinite:
-            matrix[diagonal] += shift  # a motion that costs nothing: give it a little stiffness
-            shift *= 100.0
+            continue
     raise NewtonFailure("the stiffness matrix is not positive definite", x, float("inf"))
+
+
+def _solve(system: System, matrix: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch) -> FloatArray:
+    with watch.phase("factorisation"):
+        system.linear.prepare(matrix)
+    with watch.phase("solve"):
+        return -system.linear.solve(gradient, tolerance)
 
 
 def _line_search(

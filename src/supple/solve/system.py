@@ -14,11 +14,11 @@ __all__ = ["System"]
 class System:
     """Pattern, scratch matrix and linear solver of a body held by given pins."""
 
-    def __init__(self, body: Body, pins: Pins, linear_solver: str, *, static: bool) -> None:
+    def __init__(self, body: Body, pins: Pins, linear_solver: str, reach: float | None) -> None:
         self.map = StiffnessMap.build(len(body.mass), body.parts, pins)
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
-            self.solver_name, self.reason = choose_linear_solver(self.unknowns, static=static)
+            self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach)
         self._points = body.mesh.vertices[self.map.free]
         self.matrix = np.empty(self.map.pattern.nonzeros)
 

@@ -1,0 +1,183 @@
+"""Every snippet of the documentation and of the README runs, and what they say about the code is so."""
+
+import importlib
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from supple.cli import app, main
+from supple.io import save_surface, save_tets
+from supple.scene import build_scene, parse_scene, simulate
+from supple.scene.interrupt import StopRequest
+from supple.scene.load import override
+from supple.shape import make_shape
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SOURCE = ROOT / "src" / "supple"
+PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (\w+\.toml)")
+SMALL = {"frames": 2, "preroll": 1, "substeps": 2, "elements": 600, "resolution": 4, "frame": 1, "strip": 2}
+SMALL_SCENE = {
+    "mesh": {"shape": "beam", "resolution": 4},
+    "time": {"frames": 1},
+    "pin": [{"select": "min x"}],
+}
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    kind: str
+    text: str
+
+
+def blocks(page: Path, *kinds: str) -> list[Block]:
+    found = [Block(*match.groups()) for match in FENCE.finditer(page.read_text(encoding="utf-8"))]
+    return [block for block in found if block.kind in kinds]
+
+
+def pages_with(*kinds: str) -> list[Any]:
+    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, *kinds)]
+
+
+def shrink(text: str) -> str:
+    """The same scene, or command, at a size that runs in no time."""
+    for key, value in SMALL.items():
+        text = re.sub(rf"^({key} = )\d+", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        text = re.sub(rf"(--{key} )\d+", rf"\g<1>{value}", text)
+    return text
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the files a reader would have."""
+    monkeypatch.chdir(tmp_path)
+    ball = make_shape("sphere", resolution=4)
+    save_tets("body.msh", ball)
+    save_surface("body.obj", ball.surface())
+    save_surface("skin.obj", make_shape("sphere", resolution=6).surface())
+    Path("beam.toml").write_text('[mesh]\nshape = "beam"\nresolution = 5\n[[pin]]\nselect = "min x"\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", pages_with("toml"))
+def test_scenes_of_a_page_run(page: Path, folder: Path) -> None:
+    for block in blocks(page, "toml"):
+        tables = tomllib.loads(shrink(block.text))
+        whole = "mesh" in tables
+        scene = parse_scene(tables if whole else override(SMALL_SCENE, tables), page.name, folder)
+        assert [now.frame for now in simulate(build_scene(scene))][-1] == scene.time.frames
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{page.stem}_page"  # a module in a file: kernels are compiled from their source
+    text = "\n".join(block.text for block in blocks(page, "python"))
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    importlib.import_module(name)
+
+
+@contextmanager
+def stopped_at_once(announce: object) -> Iterator[StopRequest]:
+    request = StopRequest()
+    request.asked = True
+    yield request
+
+
+def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run one command line; one that resumes finds a run that was stopped."""
+    arguments = shlex.split(shrink(command), comments=True)[1:]
+    if arguments[0] == "render":
+        arguments += ["--width", "64", "--height", "48"]
+    if "--resume" in arguments:
+        with monkeypatch.context() as patch:
+            patch.setattr("supple.scene.run.stop_on_interrupt", stopped_at_once)
+            assert main([word for word in arguments if word != "--resume"]) == 1
+    assert main(arguments) == 0, command
+
+
+@pytest.mark.parametrize("page", pages_with("console", "sh", ""))
+def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import supple.scene.demo
+
+    monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
+    monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
+    for name in ("full", "mesh"):
+        monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
+    for block in blocks(page, "toml", "console", "sh", ""):
+        if block.kind == "toml":
+            if name_of_file := FILE_NAME.match(block.text):
+                Path(name_of_file[1]).write_text(shrink(block.text), encoding="utf-8")
+            continue
+        for command in re.split(r"\n|&&", block.text):
+            if command.strip().startswith("supple "):
+                perform(command.strip(), monkeypatch)
+
+
+def test_extras_that_pages_install_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {name for page in PAGES for name in re.findall(r"\.\[(\w+)\]'", page.read_text(encoding="utf-8"))}
+    assert named <= set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
+    for line in page.read_text(encoding="utf-8").splitlines():
+        names = re.findall(r"`([\w/]+\.py)`", line)
+        assert all((SOURCE / name).is_file() for name in names if "/" in name), line
+        pair = re.search(r"\| `(\w+)` \| `(\w+/\w+\.py)` \|$", line)
+        if pair and not line.startswith(f"| `{pair[1]}`"):
+            text = (SOURCE / pair[2]).read_text(encoding="utf-8")
+            assert re.search(rf"\b(def|class) {pair[1]}\b", text), line
+
+
+def test_messages_of_the_trouble_page_are_those_of_the_code() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py")))
+    code = re.sub(r'"\s*\n\s*f?"', "", code)  # sentences that go on in the next line
+    messages = re.findall(r"^\| `([^`]+)` \|", (DOCS / "trouble.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(messages) > 15
+    assert [message for message in messages if message not in code] == []
+
+
+def test_commands_page_lists_exactly_the_options_there_are() -> None:
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    known = {
+        name
+        for verb in app
+        if not verb.startswith("-")
+        for argument in app[verb].assemble_argument_collection()
+        for name in argument.names
+        if name.startswith("-")
+    }
+    listed = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) - {"--help", "-vv"}
+    assert listed == known
+
+
+def test_json_of_a_run_holds_the_keys_the_page_lists(folder: Path) -> None:
+    section = re.search(r"The JSON of a run holds (.*?)\n\n", (DOCS / "commands.md").read_text(), re.DOTALL)
+    assert section is not None
+    assert main(["run", "beam.toml", "--frames", "1", "--json", "result.json", "-q"]) == 0
+    result = json.loads(Path("result.json").read_text())
+    assert set(re.findall(r"`(\w+)`", section[1])) == set(result) - {"verb", "failed"}
+
+
+def test_numbers_of_the_solver_page_are_those_of_the_code() -> None:
+    from supple.linalg.direct import Pardiso
+    from supple.linalg.reused import ReusedFactor
+    from supple.method import FullSolver
+
+    text = " ".join((DOCS / "solver.md").read_text(encoding="utf-8").split())
+    assert f"fewer than {Pardiso._PARALLEL_FROM:,} unknowns" in text
+    assert (FullSolver.max_halvings, "up to six times over" in text) == (6, True)
+    assert (ReusedFactor.patience, "more than six iterations" in text) == (6, True)
