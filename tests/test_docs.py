@@ -172,6 +172,18 @@ def test_json_of_a_run_holds_the_keys_the_page_lists(folder: Path) -> None:
     assert set(re.findall(r"`(\w+)`", section[1])) == set(result) - {"verb", "failed"}
 
 
+@pytest.mark.parametrize(("name", "first"), [("full", "tets"), ("mesh", "shape")])
+def test_columns_of_a_benchmark_are_those_of_the_code(name: str, first: str) -> None:
+    section = re.search(rf"^## {name}$(.*?)^## ", (DOCS / "benchmarks.md").read_text(), re.MULTILINE | re.DOTALL)
+    row = re.search(
+        rf'return \{{(\s*"{first}":.*?)^    \}}', (SOURCE / f"bench/{name}.py").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert section is not None
+    assert row is not None
+    cells = re.findall(r"^\| (`[^|]*`) \|", section[1], re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(cells)) == re.findall(r'^ {8}"(\w+)":', row[1], re.MULTILINE)
+
+
 def test_numbers_of_the_solver_page_are_those_of_the_code() -> None:
     from supple.linalg.direct import Pardiso
     from supple.linalg.reused import ReusedFactor

@@ -33,7 +33,7 @@ _WARM_UP, _STEPS = 4, {1_000: 30, 17_000: 20, 70_000: 5, 160_000: 3}
 
 
 def run(size: str) -> list[dict[str, object]]:
-    """Rows of the benchmark at size "small" or "paper", each from a process of its own so that memory is its own too."""
+    """Rows of the benchmark at size "small" or "paper", each from a process of its own for the sake of its memory."""
     rows = []
     for count in _COUNTS[size]:
         for solver in ("direct", "pcg"):

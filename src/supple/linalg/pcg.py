@@ -57,11 +57,14 @@ class ConjugateGradients:
 
 
 def _inverse_diagonal(data: FloatArray, pattern: BlockPattern) -> FloatArray:
+    """Inverses of the symmetric diagonal blocks by their cofactors, (n, 9)."""
     p, step = pattern.rows, pattern.lengths
     a, b, c = data[p], data[p + 1], data[p + 2]
     d, e, f = data[p + step], data[p + step + 1], data[p + 2 * step - 1]
-    diagonal = np.stack([a, b, c, b, d, e, c, e, f], axis=1).reshape(-1, 3, 3)
-    return np.linalg.inv(diagonal).reshape(-1, 9)
+    aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
+    dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
+    cofactors = np.stack([aa, bb, cc, bb, dd, ee, cc, ee, ff], axis=1)
+    return np.asarray(cofactors / (a * aa + b * bb + c * cc)[:, None])
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})

@@ -128,17 +128,18 @@ class FullSolver:
         system = self._system(live.pins(self.body.pins))
         h = inputs.duration
         step = self._increment(state, end, h, system)
-        begin = live.place(state.x, self.body.pins, end.targets)
+        guesses = [state.x] if self.is_static else [state.x, state.x + h * state.v]
+        guesses = [live.place(x, self.body.pins, end.targets) for x in guesses]
         with watch.phase("assembly"):
-            reference = float(np.linalg.norm(step.gradient(begin)))
-        with watch.phase("line search"):
-            guess = self._better_guess(step, begin, state, h, end)
+            gradients = [step.gradient(x) for x in guesses]
+        sizes = [float(np.linalg.norm(gradient)) for gradient in gradients]
+        best = int(np.argmin(sizes))  # where the body was, or where its velocity takes it
         floor = self._floor * live.stiffness
-        self._refuse_floating(system, step, reference)
+        self._refuse_floating(system, step)
         try:
             found = minimise(
-                step, system, *guess, reference=max(reference, floor), floor=floor, tolerance=self.tolerance,
-                max_iterations=self._max_iterations, watch=watch,
+                step, system, guesses[best], gradients[best], reference=max(sizes[0], floor), floor=floor,
+                tolerance=self.tolerance, max_iterations=self._max_iterations, watch=watch,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = step.terms(failure.x)
@@ -160,18 +161,7 @@ class FullSolver:
         motion = self._integrator(state.x, state.v, state.a, h)
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
 
-    def _better_guess(
-        self, step: Increment, begin: FloatArray, state: FullState, h: float, end: Moment
-    ) -> tuple[FloatArray, float]:
-        """Where the body was, or where its velocity takes it: whichever has the lower potential; and that potential."""
-        still = begin, step.energy(begin)[0]
-        if self.is_static:
-            return still
-        ahead = state.live.place(state.x + h * state.v, self.body.pins, end.targets)
-        moving = ahead, step.energy(ahead)[0]
-        return moving if moving[1] < still[1] else still
-
-    def _refuse_floating(self, system: System, step: Increment, reference: float) -> None:
+    def _refuse_floating(self, system: System, step: Increment) -> None:
         """A static body that nothing holds has an equilibrium only when its loads balance."""
         if not self.is_static or len(system.map.free) < len(self.body.mass) or len(system.map.locked) or step.grabs:
             return

@@ -15,9 +15,9 @@ __all__ = ["LINEAR_SOLVERS", "LinearSolver", "choose_linear_solver", "make_linea
 FloatArray = NDArray[np.float64]
 LINEAR_SOLVERS = ("auto", "direct", "pcg", "amg")
 
-# Measured on two cores with stable neo-Hookean bodies of 5k to 160k tets (supple bench full). A factorisation grows with
-# the square of the unknowns; a conjugate-gradient solve with the unknowns times `reach`, the number of elements that a
-# pressure wave crosses in a step, by which inertia improves the condition. They cost the same at this many unknowns:
+# Measured on two cores with stable neo-Hookean bodies of 5k to 160k tets (supple bench full). A factorisation grows
+# with the square of the unknowns; a conjugate-gradient solve with the unknowns times `reach`, the number of elements
+# that a pressure wave crosses in a step, by which inertia improves the condition. Both cost the same at this many:
 DIRECT_PER_REACH = 500.0
 DIRECT_AT_LEAST, DIRECT_AT_MOST = 2_000, 150_000
 # Statics has no inertia to help the iteration; multigrid wins by time and memory only above this.

@@ -47,7 +47,7 @@ def minimise(
     step: Increment,
     system: System,
     x: FloatArray,
-    energy: float,
+    gradient: FloatArray,
     *,
     reference: float,
     floor: float,
@@ -55,13 +55,11 @@ def minimise(
     max_iterations: int,
     watch: Stopwatch,
 ) -> Solution:
-    """The minimum of Φ from x on, where it has the given energy, until |∇Φ| <= max(tolerance reference, floor) [N]."""
+    """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N]."""
     free, goal = system.map.free, max(tolerance * reference, floor)
     if isinstance(system.linear, ReusedFactor):
         system.linear.restart()
-    with watch.phase("assembly"):
-        gradient = step.gradient(x)
-    linear_iterations = 0
+    energy, linear_iterations = float("nan"), 0
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -78,6 +76,8 @@ def minimise(
         if slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", x, size / reference)
         with watch.phase("line search"):
+            if iteration == 0:
+                energy = step.energy(x)[0]
             move = np.zeros_like(x)
             move[free] = direction.reshape(-1, 3)
             x, energy = _line_search(step, x, move, energy, slope, size / reference)
@@ -89,7 +89,7 @@ def minimise(
 def _newton_direction(
     step: Increment, system: System, x: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch
 ) -> FloatArray:
-    """-H⁻¹ ∇Φ with the Hessian as it is where it is positive definite, for it converges best, and projected where not."""
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected."""
     for project in (False, True) if system.linear.notices_indefinite else (True,):
         with watch.phase("assembly"):
             matrix = step.hessian(x, system.matrix, project=project)
