@@ -230,3 +230,27 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(verb in text for verb in ("demo", "run", "mesh", "info", "doctor", "render", "bench"))
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == "0.1.0"
+
+
+def test_reader_that_leaves_early_is_no_fault(scene: Path) -> None:
+    command = f"{sys.executable} -m supple.cli info {scene} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert "fault" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["mesh", "ball.off", "-o", "ball.msh", "--elements", "0"], "above 0"),
+        (["mesh", "ball.off", "-o", "ball.stl"], ".msh"),
+        (["run", "ball.usd"], ".toml"),
+    ],
+)
+def test_unfit_names_and_numbers_are_refused_before_any_work(
+    arguments: list[str], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ball.off").write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n")
+    assert main(arguments) in (1, 2)
+    assert word in capsys.readouterr().err

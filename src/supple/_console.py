@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 import warnings
@@ -107,11 +108,19 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
     except SuppleError as error:
         code = WRONG_INPUT if isinstance(error, SceneError | MaterialError) else FAILED
         return _report(console, verb, error, str(error), code)
+    except BrokenPipeError:
+        return _leave_quietly()
     except KeyboardInterrupt as error:
         return _report(console, verb, error, "stopped before it was done: run it again.", FAILED)
     except Exception as error:
         text = f"{type(error).__name__}: {error}; a fault of supple: please report it with what -vv prints."
         return _report(console, verb, error, text, FAILED)
+
+
+def _leave_quietly() -> int:
+    """Whoever read the output has gone (`supple info x | head`): nothing is wrong, and nothing more can be said."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it closes it
+    return FAILED
 
 
 def _report(console: Console, verb: str, error: BaseException, text: str, code: int) -> int:

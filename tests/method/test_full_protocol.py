@@ -185,3 +185,47 @@ def test_report_and_description_say_what_happened(body: Body) -> None:
     again = solver.from_full(x, v, a, state.time)
     assert np.array_equal(again.x, state.x)
     assert again.time == state.time
+
+
+def test_grab_across_elements_is_refused(body: Body) -> None:
+    far = (0, int(np.argmax(body.mesh.vertices[:, 0])))
+    solver = FullSolver(body)
+    with pytest.raises(SceneError, match="one element"):
+        solver.step(solver.start(), interval(body, 0, 0.01, events=(Grab("g", far, (0.5, 0.5), (0.0, 0.0, 0.0), 1.0),)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"kind": "SetGravity", "acceleration": ["a", 0, 0]},
+        {"kind": "SetGravity", "acceleration": [0, 0]},
+        {"kind": "SetStiffness", "factor": float("nan")},
+        {"kind": "AddPin", "vertices": [-1]},
+        {"kind": "AddPin", "vertices": [1], "axes": "w"},
+    ],
+)
+def test_events_with_senseless_values_are_refused(data: dict) -> None:
+    with pytest.raises(SceneError, match="makes no sense"):
+        event_from_dict(data)
+
+
+def test_pins_added_along_one_axis_leave_the_others_free(body: Body) -> None:
+    solver, point = FullSolver(body), tip(body)
+    state = solver.start()
+    for k in range(5):
+        events = (AddPin((point,), "y"),) if k == 0 else ()
+        state, _ = solver.step(state, interval(body, 0.01 * k, 0.01 * (k + 1), DOWN, events=events))
+    assert state.x[point, 1] == body.mesh.vertices[point, 1]
+    assert state.x[point, 0] != body.mesh.vertices[point, 0]
+
+
+def test_multigrid_gives_the_same_bytes_and_leaves_the_generator_alone(body: Body) -> None:
+    ends = []
+    for seed in (1, 2):
+        np.random.seed(seed)  # noqa: NPY002
+        expected = np.random.RandomState(seed).random_sample()
+        solver = FullSolver(body, integrator="static", linear_solver="amg")
+        state, _ = solver.step(solver.start(), interval(body, 0, 1, DOWN))
+        ends.append(state.x.tobytes())
+        assert np.random.random_sample() == expected  # noqa: NPY002
+    assert ends[0] == ends[1]

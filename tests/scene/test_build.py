@@ -94,7 +94,7 @@ def test_overlapping_pins_hold_the_union_and_the_last_one_moves() -> None:
     built = build(pin=pins)
     rest = built.mesh.vertices[built.body.pins.vertices]
     assert built.body.pins.held.all()
-    assert built.drive.targets(2.0) - rest == pytest.approx(np.tile([2, 10, 0], (len(rest), 1)))
+    assert built.drive.targets(2.0, 2.0) - rest == pytest.approx(np.tile([2, 10, 0], (len(rest), 1)))
     assert built.drive.moment(-1.0).targets == pytest.approx(rest)
 
 

@@ -78,7 +78,7 @@ def test_key_unlike_any_other_lists_the_known_ones() -> None:
             {"pin": [{**PIN, "move": [{"t": 1.0, "by": [0.0, 0.0]}]}]},
             "pin[0].move.keys[0].by must be three numbers",
         ),
-        ({"pin": [{**PIN, "from": 1.0, "move": {"velocity": [1, 0, 0]}}]}, "remove move, turn and axes"),
+        ({"pin": [{**PIN, "from": 1.0, "move": {"velocity": [1, 0, 0]}}]}, "remove move and turn"),
         ({"pin": [{**PIN, "turn": {"axis": "x"}}]}, "must have either keys or speed"),
         ({"pin": [{**PIN, "turn": {"axis": [0, 0, 0], "speed": 1.0}}]}, "zero axis"),
         ({"force": [{"kind": "point", "vector": [0.0, 0.0, 1.0]}]}, "needs at"),

@@ -217,3 +217,22 @@ def test_start_velocity_and_spin_set_the_momenta() -> None:
     about = rest - mass @ rest / mass.sum()
     spin = mass @ np.cross(about, built.velocity)
     assert spin[2] == pytest.approx(4 * float(mass @ (about[:, 0] ** 2 + about[:, 1] ** 2)))
+
+
+def test_resuming_past_the_last_frame_is_refused_and_keeps_the_checkpoint(tmp_path: Path) -> None:
+    outputs = [tmp_path / "run.npz"]
+    stopped = run_scene(build(), outputs, listener=StopAt(4))
+    assert stopped.checkpoint is not None
+    shorter = build(time={**SCENE["time"], "frames": 2})
+    with pytest.raises(OutputError, match="ask for more frames"):
+        run_scene(shorter, outputs, resume=True)
+    assert stopped.checkpoint.exists()
+
+
+def test_resuming_without_the_events_of_the_run_is_refused(tmp_path: Path) -> None:
+    from supple.solve import SetStiffness
+
+    outputs = [tmp_path / "run.npz"]
+    run_scene(build(), outputs, events={1: (SetStiffness(2.0),)}, listener=StopAt(4))
+    with pytest.raises(OutputError, match="replay log"):
+        run_scene(build(), outputs, resume=True)

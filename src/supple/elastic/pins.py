@@ -40,7 +40,11 @@ class Pins:
         np.logical_or.at(held, place, np.concatenate([p.held for p in parts]))
         return cls(vertices.astype(np.int32), held)
 
-    def without(self, vertices: ArrayLike) -> "Pins":
-        """These pins less those on the given vertices."""
-        keep = ~np.isin(self.vertices, np.asarray(vertices, np.int32))
-        return Pins(self.vertices[keep], self.held[keep])
+    def without(self, other: "Pins") -> "Pins":
+        """These pins less the axes that the other holds; vertices left with none are gone."""
+        held = self.held.copy()
+        common, mine, theirs = np.intersect1d(self.vertices, other.vertices, return_indices=True)
+        if len(common):
+            held[mine] &= ~other.held[theirs]
+        keep = held.any(axis=1)
+        return Pins(self.vertices[keep], held[keep])

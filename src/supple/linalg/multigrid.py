@@ -1,5 +1,9 @@
 """Smoothed-aggregation multigrid with the rigid motions as near-null space, accelerated by conjugate gradients."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_array
@@ -19,6 +23,17 @@ def rigid_modes(x: FloatArray) -> FloatArray:
     for column, axis in enumerate(np.eye(3), start=3):
         modes[:, :, column] = np.cross(axis, x - x.mean(axis=0))
     return modes.reshape(-1, 6)
+
+
+@contextmanager
+def _fixed_randomness() -> Iterator[None]:
+    """pyamg estimates spectral radii from NumPy's global generator: seed it, and put it back afterwards."""
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 class Multigrid:
@@ -41,7 +56,11 @@ class Multigrid:
         blocks = self._rows.fill(data).reshape(-1, 3, 3)
         size = self._rows.pattern.size
         matrix = bsr_array((blocks, self._rows.columns, self._rows.start.astype(np.int32)), shape=(size, size))
-        self._levels = pyamg.smoothed_aggregation_solver(
+        with _fixed_randomness():
+            self._levels = self._build(pyamg, matrix)
+
+    def _build(self, pyamg: Any, matrix: bsr_array) -> Any:
+        return pyamg.smoothed_aggregation_solver(
             matrix,
             B=self._modes,
             strength=("symmetric", {"theta": 0.0}),
@@ -55,7 +74,8 @@ class Multigrid:
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
         """x with |A x - b| <= tolerance |b|."""
         residuals: list[float] = []
-        x = self._levels.solve(b, tol=tolerance, maxiter=self._max_iterations, accel="cg", residuals=residuals)
+        with _fixed_randomness():  # smoothers are set up at the first solve
+            x = self._levels.solve(b, tol=tolerance, maxiter=self._max_iterations, accel="cg", residuals=residuals)
         self.iterations = len(residuals) - 1
         return np.asarray(x)
 

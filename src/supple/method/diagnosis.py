@@ -35,4 +35,4 @@ def _remedy(term: str, jacobian: float, static: bool) -> str:
     if jacobian < 0.1:
         pins = "pins that move far in one step crush it: use more substeps or slower pins"
         return pins if not static else "apply the load over several frames, or use stable_neo_hookean"
-    return "use more substeps, a looser tolerance, or the direct linear solver"
+    return "use more substeps, a looser tolerance, or more max_iterations"

@@ -10,6 +10,7 @@ from supple.errors import ConvergenceError, SceneError
 from supple.method.diagnosis import diagnose
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
+from supple.solve.events import Event, Grab
 from supple.solve.forces import external_force
 from supple.solve.increment import Drag, Increment
 from supple.solve.inputs import Inputs, Moment
@@ -80,6 +81,7 @@ class FullSolver:
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
         if not inputs.duration > 0.0:
             raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        self._refuse_wide_grabs(inputs.events)
         watch, tally = Stopwatch(), _Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         state = self._advance(state, replace(inputs, events=()), tally, watch, 0)
@@ -160,6 +162,16 @@ class FullSolver:
         force = external_force(live.forces(end.forces), body.mass)
         motion = self._integrator(state.x, state.v, state.a, h)
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
+
+    def _refuse_wide_grabs(self, events: tuple[Event, ...]) -> None:
+        """A grab couples its vertices, so they must share an element."""
+        for event in events:
+            if isinstance(event, Grab):
+                shared = np.isin(self.body.mesh.tets, event.vertices).sum(axis=1).max()
+                if shared < len(set(event.vertices)) or len(set(event.vertices)) < len(event.vertices):
+                    raise SceneError(
+                        f"grab '{event.name}' names vertices of no one element: take those of one triangle."
+                    )
 
     def _refuse_floating(self, system: System, step: Increment) -> None:
         """A static body that nothing holds has an equilibrium only when its loads balance."""

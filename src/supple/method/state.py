@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.elastic import Pins
 from supple.solve.events import Grab, event_from_dict, event_to_dict
 from supple.solve.live import Live
 
@@ -44,9 +45,11 @@ def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
         "x": state.x,
         "v": state.v,
         "a": state.a,
-        "added": live.added,
+        "added": live.added.vertices,
+        "added_axes": live.added.held,
         "places": live.places,
-        "released": live.released,
+        "released": live.released.vertices,
+        "released_axes": live.released.held,
         "live": np.array(json.dumps(settings)),  # floats survive JSON exactly
     }
 
@@ -60,9 +63,9 @@ def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
         tuple(settings["gravity"]) if settings["gravity"] else None,
         settings["throttle"],
         grabs,
-        np.asarray(arrays["added"], np.int32),
+        Pins(np.asarray(arrays["added"], np.int32), np.asarray(arrays["added_axes"], np.bool_)),
         np.asarray(arrays["places"], np.float64),
-        np.asarray(arrays["released"], np.int32),
+        Pins(np.asarray(arrays["released"], np.int32), np.asarray(arrays["released_axes"], np.bool_)),
     )
     x, v, a = (np.asarray(arrays[key], np.float64) for key in ("x", "v", "a"))
     return FullState(float(arrays["time"]), x, v, a, live)

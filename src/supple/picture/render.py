@@ -76,7 +76,7 @@ def render(
     none; grid: lines on it. edges: draw the triangles' edges. samples: sub-pixels a pixel is averaged over.
     """
     points, faces = check_surface(positions, triangles)
-    _check_size(width, height, samples)
+    check_size(width, height, samples)
     axis = axis_index(up_axis)
     table = get_table(colormap)
     limits = (0.0, 1.0) if values is None else find_range(values, vmin, vmax)
@@ -102,7 +102,7 @@ def fit_camera(bounds: Bounds, up_axis: str, width: int, height: int, legend: bo
     return Camera.fit(bounds, up_axis=up_axis, aspect=(1 - 2 * LEGEND_SHARE * legend) * width / height)
 
 
-def _check_size(width: int, height: int, samples: int) -> None:
+def check_size(width: int, height: int, samples: int) -> None:
     for name, value, limit in (
         ("width", width, _LARGEST_SIDE),
         ("height", height, _LARGEST_SIDE),

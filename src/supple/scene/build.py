@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Damping, Pins
+from supple.errors import SceneError
 from supple.material import Material
 from supple.mesh import MeshQuality, TetMesh, assess_quality, embed
 from supple.method import FullSolver, Solver
@@ -18,11 +19,13 @@ from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
 from supple.scene.schema import Scene
-from supple.scene.select import Select, select_tets, select_vertices
+from supple.scene.select import Select, describe_place, select_tets, select_vertices
 from supple.scene.source import Source, make_source
 from supple.scene.units import UNITS_RULE, to_metres
 
 __all__ = ["Built", "build_scene"]
+
+FAR_OUTSIDE = 2.0  #: tetrahedra's heights by which a point force may miss the body
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def build_scene(scene: Scene) -> Built:
     """The objects a scene describes; a selection without content or a missing file is refused."""
     metres = scene.metres
     si = to_metres(scene, metres)
-    source = make_source(si.mesh, metres)
+    source = make_source(si.mesh, metres, scene.up_axis)
     mesh = source.mesh
     parts = tuple(
         HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres))
@@ -128,6 +131,9 @@ def _place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64]
         return Load(force, np.empty(0, dtype=np.int32), np.empty(0))
     if force.kind == "point":
         place = embed(mesh, np.asarray([force.at]))
+        if place.weights.min() < -FAR_OUTSIDE:
+            at = ", ".join(f"{value / metres:.4g}" for value in force.at or ())
+            raise SceneError(f"{key} pushes at ({at}), far outside: {describe_place(mesh, metres)}; move `at` onto it.")
         return Load(force, place.corners[0], place.weights[0])
     chosen = select_vertices(force.select or Select.model_validate("all"), mesh, key, metres)
     share = mass[chosen] if force.kind == "body" else mass[chosen] / mass[chosen].sum()
@@ -152,5 +158,5 @@ def _make_solver(body: Body, scene: Scene) -> Solver[Any]:
         tolerance=method.tolerance,
         linear_solver=method.linear_solver,
         max_iterations=method.max_iterations,
-        time_step=1.0 / (scene.time.fps * scene.time.substeps),
+        time_step=scene.time.step,
     )

@@ -51,22 +51,29 @@ class Drive:
     loads: tuple[Load, ...]
     gravity: tuple[float, float, float] | None
 
-    def moment(self, time: float) -> Moment:
-        """Targets and forces at `time` [s]; during the pre-roll (time < 0) pins stand where they begin."""
-        return Moment(time=time, targets=self.targets(max(time, 0.0)), forces=self.forces(time))
+    def moment(self, time: float, holding: float | None = None) -> Moment:
+        """Targets and forces at `time` [s]; during the pre-roll (time < 0) pins stand where they begin.
 
-    def targets(self, time: float) -> NDArray[np.float64]:
-        """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last one counts."""
+        `holding` [s] is the time that decides which pins hold: the beginning of a step, for all of it.
+        """
+        held = time if holding is None else holding
+        return Moment(time=time, targets=self.targets(max(time, 0.0), held), forces=self.forces(time))
+
+    def targets(self, time: float, holding: float) -> NDArray[np.float64]:
+        """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last that holds counts."""
         pinned = self.body.pins.vertices
         targets = self.body.mesh.vertices[pinned].copy()
-        for part in self.parts:
-            if part.pin.from_ is not None:  # held where they are found, by an event
-                continue
-            rows = np.searchsorted(pinned, part.vertices)
-            held = np.array([axis in part.pin.axes for axis in "xyz"])
-            placed = part.pin.targets(self.body.mesh.vertices[part.vertices], time)
-            targets[rows] = np.where(held, placed, targets[rows])
+        for part in self._own():
+            if part.pin.holds(holding):
+                rows = np.searchsorted(pinned, part.vertices)
+                held = np.array([axis in part.pin.axes for axis in "xyz"])
+                placed = part.pin.targets(self.body.mesh.vertices[part.vertices], time)
+                targets[rows] = np.where(held, placed, targets[rows])
         return targets
+
+    def _own(self) -> list[HeldPart]:
+        """The pins that hold from the start; the others hold vertices where they are found, by an event."""
+        return [part for part in self.parts if part.pin.from_ is None]
 
     def forces(self, time: float) -> tuple[SolverForce, ...]:
         """The forces that act at `time` [s]."""
@@ -82,21 +89,28 @@ class Drive:
         held = [part.pin.holds(now) for part in self.parts]
         if was == held:
             return ()
-        ended = _join(part for part, w, h in zip(self.parts, was, held, strict=True) if w and not h)
-        kept = _join(part for part, w, h in zip(self.parts, was, held, strict=True) if w and h)
-        begun = _join(part for part, w, h in zip(self.parts, was, held, strict=True) if h and not w)
-        events: list[Event] = []
-        if ended - kept:
-            events.append(RemovePin(tuple(sorted(ended - kept))))
-        if begun:
-            events.append(AddPin(tuple(sorted(begun))))
-        return tuple(events)
+        ended = self._axes(w and not h for w, h in zip(was, held, strict=True))
+        ended &= ~self._axes(w and h for w, h in zip(was, held, strict=True))
+        begun = self._axes(h and not w for w, h in zip(was, held, strict=True))
+        return (*_group(RemovePin, ended), *_group(AddPin, begun))
+
+    def _axes(self, chosen: Iterable[bool]) -> NDArray[np.bool_]:
+        """The axes that the chosen pins hold, shape (n, 3)."""
+        axes = np.zeros(self.body.mesh.vertices.shape, dtype=np.bool_)
+        for part, counts in zip(self.parts, chosen, strict=True):
+            if counts:
+                axes[part.vertices] |= [axis in part.pin.axes for axis in "xyz"]
+        return axes
 
     def inputs(self, begin: float, end: float, events: Sequence[Event] = ()) -> Inputs:
         """What a step from `begin` to `end` [s] is given."""
-        return Inputs(begin=self.moment(begin), end=self.moment(end), events=tuple(events))
+        return Inputs(begin=self.moment(begin), end=self.moment(end, holding=begin), events=tuple(events))
 
 
-def _join(parts: Iterable[HeldPart]) -> set[int]:
-    """All vertices that these pins select."""
-    return {int(vertex) for part in parts for vertex in part.vertices}
+def _group(kind: type[AddPin] | type[RemovePin], axes: NDArray[np.bool_]) -> list[Event]:
+    """One event for each set of axes that occurs in the table (n, 3)."""
+    events: list[Event] = []
+    for pattern in np.unique(axes[axes.any(axis=1)], axis=0):
+        vertices = np.flatnonzero((axes == pattern).all(axis=1))
+        events.append(kind(tuple(vertices.tolist()), "".join(np.array(list("xyz"))[pattern])))
+    return events

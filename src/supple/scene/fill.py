@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from supple.errors import SceneError
-from supple.io import load_surface, save_tets
+from supple.errors import OutputError, SceneError
+from supple.io import TET_SUFFIXES, load_surface, save_tets
 from supple.io.files import probe_folder
 from supple.mesh import tetrahedralise
 from supple.scene.info import describe_mesh
@@ -23,6 +23,11 @@ def fill_surface(
     """Fill the surface in one file with tetrahedra in another; facts about them by name."""
     if resolution is not None and elements is not None:
         raise SceneError("--resolution and --elements say the same thing twice: give one of them.")
+    for name, value in (("resolution", resolution), ("elements", elements)):
+        if value is not None and value < 1:
+            raise SceneError(f"--{name} {value} makes no tetrahedra: give a number above 0.")
+    if target.suffix.lower() not in TET_SUFFIXES:
+        raise OutputError(f"{target} is no tet mesh supple writes: end it in {', '.join(TET_SUFFIXES)}.")
     probe_folder(target)
     surface = load_surface(source)
     with announce_compilation(say):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -114,9 +115,23 @@ def _closing_words(result: RunResult, asked: Launch) -> list[str]:
     lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
     lines += [f"wrote {path}" for path in result.files]
     if result.stopped:
-        outputs = "".join(f" -o {path}" for path in asked.outputs)
-        lines.append(f"stopped at frame {result.frame}; go on with  supple run {asked.source}{outputs} --resume")
+        lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
     return lines
+
+
+def _resume_command(asked: Launch) -> str:
+    """The command line that goes on where this run stopped."""
+    changes = asked.changes or {}
+    options = {
+        "--method": changes.get("method", {}).get("name"),
+        "--frames": changes.get("time", {}).get("frames"),
+        "--units": changes.get("units"),
+        "--up-axis": changes.get("up_axis"),
+        "--replay": asked.replay,
+    }
+    words = ["supple", "run", str(asked.source), *(word for path in asked.outputs for word in ("-o", str(path)))]
+    words += [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    return shlex.join([*words, "--resume"])
 
 
 def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> dict[str, Any]:

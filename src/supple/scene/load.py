@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from supple.errors import SceneError
+from supple.io import SURFACE_SUFFIXES, TET_SUFFIXES
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, Section, change_marked, key_names
 
@@ -39,12 +40,20 @@ BOUNDS = {
 }
 
 
+SCENE_SUFFIXES = (".toml", ".json")
+
+
 def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Scene:
     """The scene in a .toml (or .json) file; file names in it start at its folder.
 
     `changes` are keys and tables that override the file's, such as {"units": "cm", "time": {"frames": 10}}.
     """
     path = Path(path)
+    if path.suffix.lower() not in SCENE_SUFFIXES:
+        raise SceneError(
+            f"{path} is neither a scene ({', '.join(SCENE_SUFFIXES)}) nor a mesh supple reads "
+            f"({', '.join((*TET_SUFFIXES, *SURFACE_SUFFIXES))}): convert it, or check its name."
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from supple.errors import SceneError
 from supple.material import MATERIALS, PRESETS, Material
 from supple.scene.section import Section, Unit
 from supple.scene.select import Select
@@ -52,6 +53,8 @@ class _MaterialKeys(Section):
             if getattr(self, key) is not None:
                 wanted = CHAINS if self.model == "arruda_boyce" else ELASTIC
                 raise ValueError(f'gives {key}, but "{self.model}" takes {", ".join(wanted)}: remove {key}')
+        if self.model == "arruda_boyce" and self.preset is not None:
+            raise ValueError(f'gives preset, but "{self.model}" takes {", ".join(CHAINS)}: remove preset')
         return self
 
 
@@ -95,9 +98,16 @@ def make_material(*layers: _MaterialKeys) -> Material:
         if layer.preset is not None:
             preset = PRESETS[layer.preset]
             values |= {key: getattr(preset, key) for key in (*ELASTIC, "density")}
+        if layer.model is not None and layer.model != "arruda_boyce":
+            values = {key: value for key, value in values.items() if key not in CHAINS}  # of a model given up here
         for key in ("model", *ELASTIC, "density", *CHAINS):
             if getattr(layer, key) is not None:
                 values[key] = getattr(layer, key)
+    stray = [key for key in CHAINS if key in values and values["model"] != "arruda_boyce"]
+    if stray:
+        raise SceneError(
+            f'material.{stray[0]} belongs to model = "arruda_boyce": name that model or remove {stray[0]}.'
+        )
     kind: type[Material] = MATERIALS[values["model"]]
     own = CHAINS if values["model"] == "arruda_boyce" else ELASTIC
     return kind(**{key: values[key] for key in (*own, "density") if key in values})

@@ -40,8 +40,8 @@ class Pin(Section):
         if not axes or set(axes) - set("xyz") or len(set(axes)) != len(axes):
             raise ValueError(f'has axes = "{axes}": name each of x, y and z at most once, such as "xyz" or "y"')
         check_interval(self.from_, self.until)
-        if self.from_ is not None and (self.move or self.turn or axes != "xyz"):
-            raise ValueError("has from, so it holds its vertices where they are then: remove move, turn and axes")
+        if self.from_ is not None and (self.move or self.turn):
+            raise ValueError("has from, so it holds its vertices where they are then: remove move and turn")
         return self
 
     def holds(self, time: float) -> bool:

@@ -12,8 +12,10 @@ from typing import Self
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
 from supple.scene.build import Built
+from supple.scene.replay import EventLog
 from supple.scene.schema import FIELDS
 from supple.scene.simulate import Simulated
+from supple.solve import event_to_dict
 
 __all__ = ["Recorder", "checkpoint_path", "probe_outputs"]
 
@@ -33,20 +35,23 @@ def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
     return outputs[0].with_name(f"{outputs[0].stem}.checkpoint.npz") if outputs else None
 
 
-def stamp_run(built: Built) -> str:
+def stamp_run(built: Built, events: EventLog) -> str:
     """Fingerprint of all that decides how a run goes on; what is written and how long it runs does not."""
     keys = built.scene.model_dump(mode="json", exclude={"output": True, "mesh": True, "time": {"frames"}})
-    text = json.dumps(keys, sort_keys=True) + built.solver.name + built.body.hash()
+    replayed = {frame: [event_to_dict(event) for event in found] for frame, found in events.items()}
+    text = json.dumps([keys, replayed], sort_keys=True) + built.solver.name + built.body.hash()
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Recorder:
     """The files of one run; closing it (it is a context) leaves every frame written so far readable."""
 
-    def __init__(self, built: Built, outputs: Sequence[Path], *, resume: bool = False) -> None:
+    def __init__(
+        self, built: Built, outputs: Sequence[Path], *, resume: bool = False, events: EventLog | None = None
+    ) -> None:
         self.files = tuple(outputs)
         self._built = built
-        self._stamp = stamp_run(built)
+        self._stamp = stamp_run(built, events or {})
         self._checkpoint = checkpoint_path(outputs)
         probe_outputs(outputs)
         self.resumed = self._load() if resume else None  #: where the run goes on
@@ -109,8 +114,13 @@ class Recorder:
             raise OutputError(f"{path} does not exist, so there is nothing to resume: run without --resume.")
         arrays, meta = load_checkpoint(path)
         if meta.get("stamp") != self._stamp:
-            raise OutputError(f"{path} was left by another scene or mesh: run without --resume to start afresh.")
-        return Simulated(int(meta["frame"]), self._built.solver.unpack(arrays))
+            raise OutputError(
+                f"{path} was left by another scene, mesh or replay log: run without --resume to start afresh."
+            )
+        frame, last = int(meta["frame"]), self._built.scene.time.frames
+        if frame > last:
+            raise OutputError(f"{path} is already at frame {frame}, past the last one, {last}: ask for more frames.")
+        return Simulated(frame, self._built.solver.unpack(arrays))
 
     def _frame(self, now: Simulated) -> Frame:
         """The frame with the fields that are asked for."""

@@ -51,7 +51,7 @@ def run_scene(
     with (
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,
-        Recorder(built, outputs, resume=resume) as recorder,
+        Recorder(built, outputs, resume=resume, events=events) as recorder,
     ):
         try:
             return _record_frames(built, recorder, events, listener, request)

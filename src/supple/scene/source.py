@@ -14,6 +14,7 @@ from supple.shape import make_shape
 __all__ = ["Source", "make_source"]
 
 DEFAULT_ELEMENTS = 5000
+Y_UP_TO_Z_UP = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,17 @@ class Source:
     notes: tuple[str, ...] = ()
 
 
-def make_source(table: MeshTable, metres: float) -> Source:
-    """The meshes of a `[mesh]` table whose lengths are in metres; files are in units of `metres`."""
+def make_source(table: MeshTable, metres: float, up_axis: str = "y") -> Source:
+    """The meshes of a `[mesh]` table whose lengths are in metres; files are in units of `metres`.
+
+    Built-in shapes stand along the up axis; files are taken as they are.
+    """
     notes: list[str] = []
     surface: TriMesh | None = None
     if table.shape is not None:
         mesh = _make_named_shape(table)
+        if up_axis == "z":
+            mesh = mesh.transformed(Y_UP_TO_Z_UP)
     else:
         loaded = load_mesh(Path(table.file or ""))
         notes += loaded.notes
@@ -51,7 +57,8 @@ def _carry(mesh: TetMesh, surface: TriMesh, notes: list[str]) -> RenderMesh:
     outside = int(render.embedding.outside().sum())
     if outside:
         notes.append(
-            f"{outside} of {len(surface.vertices)} drawn vertices lie outside the tetrahedra and follow the nearest one"
+            f"the drawn surface has {len(surface.vertices)} vertices; {outside} lie just outside the tetrahedra and "
+            "follow the nearest one, as is usual"
         )
     return render
 

@@ -1,6 +1,8 @@
 """What a user does while a simulation runs; the log of events is what a replay replays."""
 
-from dataclasses import asdict, dataclass, fields
+import math
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from supple.errors import SceneError
@@ -73,16 +75,18 @@ class Release:
 
 @dataclass(frozen=True)
 class AddPin:
-    """Hold vertices where they are."""
+    """Hold vertices where they are, along the given axes."""
 
     vertices: tuple[int, ...]
+    axes: str = "xyz"
 
 
 @dataclass(frozen=True)
 class RemovePin:
-    """Let vertices go, whoever held them."""
+    """Let vertices go along the given axes, whoever held them."""
 
     vertices: tuple[int, ...]
+    axes: str = "xyz"
 
 
 Event = SetStiffness | SetGravity | SetThrottle | Grab | Move | Release | AddPin | RemovePin
@@ -97,12 +101,39 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 
 def event_from_dict(data: dict[str, Any]) -> Event:
-    """The event written by `event_to_dict`."""
+    """The event written by `event_to_dict`; values that make no sense are refused."""
     values = dict(data)
     kind = _KINDS.get(str(values.pop("kind", "")))
     if kind is None:
         raise SceneError(f"event kind {data.get('kind')!r} is not known: use one of {', '.join(_KINDS)}.")
-    expected = {field.name for field in fields(kind)}
-    if set(values) != expected:
-        raise SceneError(f"a {kind.__name__} event takes {', '.join(sorted(expected))}: correct the event log.")
+    known = {field.name for field in fields(kind)}
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    if not needed <= set(values) <= known:
+        raise SceneError(f"a {kind.__name__} event takes {', '.join(sorted(known))}: correct the event log.")
+    for name, value in values.items():
+        if not _FITS[name](value):
+            raise SceneError(f"a {kind.__name__} event has {name} = {value!r}, which makes no sense: correct it.")
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})  # type: ignore[no-any-return]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _are(test: Callable[[object], bool], count: int | None = None) -> Callable[[object], bool]:
+    return lambda v: isinstance(v, list | tuple) and (count is None or len(v) == count) and all(map(test, v))
+
+
+_is_index = _are(lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
+_is_point = _are(_is_number, 3)
+_FITS: dict[str, Callable[[object], bool]] = {
+    "name": lambda v: isinstance(v, str),
+    "axes": lambda v: isinstance(v, str) and v != "" and set(v) <= set("xyz"),
+    "vertices": _is_index,
+    "weights": _are(_is_number),
+    "target": _is_point,
+    "acceleration": _is_point,
+    "factor": _is_number,
+    "value": _is_number,
+    "stiffness": _is_number,
+}

@@ -24,12 +24,12 @@ class Live:
     gravity: tuple[float, float, float] | None = None
     throttle: float = 1.0
     grabs: tuple[Grab, ...] = ()
-    added: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    """Vertices pinned by the user, ascending."""
+    added: Pins = field(default_factory=Pins.none)
+    """Pins put by the user."""
     places: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
-    """Where they are held [m]."""
-    released: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    """Vertices whose own pins the user took away."""
+    """Where they hold [m], (k, 3)."""
+    released: Pins = field(default_factory=Pins.none)
+    """The axes along which the user let vertices go that the scene holds."""
 
     def after(self, events: tuple[Event, ...], x: FloatArray) -> "Live":
         """The settings after events that happen at positions x [m]."""
@@ -58,31 +58,33 @@ class Live:
                 return replace(self, grabs=grabs)
             case Release(name):
                 return replace(self, grabs=tuple(g for g in self.grabs if g.name != name))
-            case AddPin(vertices):
+            case AddPin(vertices, axes):
                 _check_vertices(vertices, len(x))
-                added = np.union1d(self.added, vertices).astype(np.int32)
-                places = x[added].copy()
-                places[np.isin(added, self.added)] = self.places
-                return replace(self, added=added, places=places, released=np.setdiff1d(self.released, added))
-            case RemovePin(vertices):
+                added = Pins.merge([self.added, Pins.of(vertices, axes)])
+                places = x[added.vertices].copy()
+                known = np.isin(added.vertices, self.added.vertices)
+                places[known] = np.where(self.added.held, self.places, places[known])
+                return replace(self, added=added, places=places)
+            case RemovePin(vertices, axes):
                 _check_vertices(vertices, len(x))
-                keep = ~np.isin(self.added, vertices)
-                released = np.union1d(self.released, vertices).astype(np.int32)
-                return replace(self, added=self.added[keep], places=self.places[keep], released=released)
+                gone = Pins.of(vertices, axes)
+                added = self.added.without(gone)
+                places = self.places[np.isin(self.added.vertices, added.vertices)]
+                return replace(self, added=added, places=places, released=Pins.merge([self.released, gone]))
 
     def pins(self, own: Pins) -> Pins:
         """The pins in force: the body's own less the released, and the added."""
-        if not len(self.added) and not len(self.released):
+        if not len(self.added.vertices) and not len(self.released.vertices):
             return own
-        return Pins.merge([own.without(self.released), Pins.of(self.added)])
+        return Pins.merge([own.without(self.released), self.added])
 
     def place(self, x: FloatArray, own: Pins, targets: FloatArray) -> FloatArray:
         """Positions with every pinned coordinate where it is held."""
         x = x.copy()
-        keep = ~np.isin(own.vertices, self.released)
-        vertices, held = own.vertices[keep], own.held[keep]
-        x[vertices] = np.where(held, targets[keep], x[vertices])
-        x[self.added] = self.places
+        kept = own.without(self.released)
+        rows = np.isin(own.vertices, kept.vertices)
+        x[kept.vertices] = np.where(kept.held, targets[rows], x[kept.vertices])
+        x[self.added.vertices] = np.where(self.added.held, self.places, x[self.added.vertices])
         return x
 
     def forces(self, scene: tuple[Force, ...]) -> tuple[Force, ...]:

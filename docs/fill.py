@@ -1,0 +1,80 @@
+"""Parts of the pages that come from the code, so that they cannot fall behind it.
+
+A page holds a line `<!-- fill: NAME -->`; it is replaced by what the function NAME below returns.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from supple.material import PRESETS
+from supple.scene import scene_reference
+from supple.shape import SHAPES
+from supple.solve import linear
+
+MARK = re.compile(r"^<!-- fill: (\w+) -->$", re.MULTILINE)
+PICTURE = Path(__file__).parent / "_static" / "picture.png"
+
+
+def picture() -> str:
+    """The picture of the front page, when there is one."""
+    return f"![A soft creature, drawn by supple](_static/{PICTURE.name})" if PICTURE.is_file() else ""
+
+
+def presets() -> str:
+    """The material presets as a table."""
+    lines = ["| preset | young [Pa] | poisson | density [kg/m³] | range in the literature |", "| --- |" + " --- |" * 4]
+    lines += [f"| `{name}` | {p.young:g} | {p.poisson:g} | {p.density:g} | {p.source} |" for name, p in PRESETS.items()]
+    return "\n".join(lines)
+
+
+def shapes() -> str:
+    """The built-in shapes as a table."""
+    lines = ["| shape | what it is | `size` keys and defaults [m] |", "| --- | --- | --- |"]
+    for shape in SHAPES.values():
+        sizes = ", ".join(f"`{key}` {value:g}" for key, value in shape.sizes.items())
+        lines.append(f"| `{shape.name}` | {shape.summary} | {sizes} |")
+    return "\n".join(lines)
+
+
+def linear_rule() -> str:
+    """The rule that chooses a linear solver as a table."""
+    least, most = linear.DIRECT_AT_LEAST, linear.DIRECT_AT_MOST
+    scaled = f"{linear.DIRECT_PER_REACH:g} unknowns times the reach, at least {least:,} and at most {most:,}"
+    return "\n".join(
+        [
+            "| problem | `direct` up to | above |",
+            "| --- | --- | --- |",
+            f"| dynamic | {scaled} | `pcg` |",
+            f"| static | {linear.DIRECT_BELOW_STATIC:,} unknowns | `amg` |",
+        ]
+    )
+
+
+FILLERS = {
+    "linear_rule": linear_rule,
+    "picture": picture,
+    "presets": presets,
+    "scene_reference": scene_reference,
+    "shapes": shapes,
+}
+
+
+def fill_page(app: Any, page: str, content: list[str]) -> None:
+    """Replace the marks in a page that is being read."""
+    content[0] = MARK.sub(lambda found: FILLERS[found[1]](), content[0])
+
+
+def tame_docstring(app: Any, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep |x|, *, and names that end in _ as they are: docstrings here are plain text with `code` in it."""
+    for place, line in enumerate(lines):
+        pieces = re.split(r"(`[^`]*`)", line)
+        pieces[::2] = [re.sub(r"([|*\\])|(?<=\w)(_)(?!\w)", r"\\\1\2", piece) for piece in pieces[::2]]
+        lines[place] = "".join(pieces)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Connect to Sphinx."""
+    app.connect("source-read", fill_page)
+    app.connect("autodoc-process-docstring", tame_docstring)
+    return {"parallel_read_safe": True}
