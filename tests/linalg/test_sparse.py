@@ -74,7 +74,7 @@ def test_iterative_solvers_reach_their_tolerance(pattern: BlockPattern) -> None:
     data, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
     matrix = pattern.to_scipy(data)
     points = np.random.default_rng(4).normal(size=(COUNT, 3))
-    for solver in (ConjugateGradients(pattern), Multigrid(pattern, points)):
+    for solver in (ConjugateGradients(pattern, points), Multigrid(pattern, points)):
         solver.prepare(data)
         for tolerance in (1e-2, 1e-4):
             x = solver.solve(b, tolerance)
@@ -84,7 +84,8 @@ def test_iterative_solvers_reach_their_tolerance(pattern: BlockPattern) -> None:
 
 def test_conjugate_gradients_give_the_same_bits_at_any_thread_count(pattern: BlockPattern) -> None:
     data, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
-    solver, threads, found = ConjugateGradients(pattern), numba.get_num_threads(), []
+    points = np.random.default_rng(4).normal(size=(COUNT, 3))
+    solver, threads, found = ConjugateGradients(pattern, points), numba.get_num_threads(), []
     solver.prepare(data)
     try:
         for count in (1, numba.config.NUMBA_NUM_THREADS):

@@ -11,7 +11,7 @@ from supple.material import Linear, StableNeoHookean, StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver
 from supple.shape import make_shape
-from supple.solve import Gravity, NodalForce
+from supple.solve import Gravity, Inputs, Moment, NodalForce, RemovePin
 
 
 def bar(resolution: int, width=0.1, material=None, axes: str = "xyz", **options) -> Body:
@@ -156,3 +156,54 @@ def test_pin_along_one_axis_slides_along_the_others() -> None:
     held = body.pins.vertices
     assert np.array_equal(states[-1].x[held, 1], body.mesh.vertices[held, 1])
     assert (states[-1].x[held, 0] > body.mesh.vertices[held, 0] + 1e-3).all()
+
+
+@pytest.mark.parametrize("steps", [9, 10])
+@pytest.mark.parametrize("integrator", ["implicit_euler", "newmark"])
+def test_released_body_keeps_the_speed_its_pins_gave_it(integrator: str, steps: int) -> None:
+    body = Body.build(make_shape("box", resolution=2), StableNeoHookean(), Pins.of(np.arange(27)))
+    solver, h, speed = FullSolver(body, integrator=integrator), 0.01, np.array([0.0, 0.0, 1.0])
+    rest, state = body.mesh.vertices, solver.start()
+    assert len(rest) == 27
+    for k in range(steps):
+        moments = [Moment(h * j, rest + h * j * speed) for j in (k, k + 1)]
+        state, _ = solver.step(state, Inputs(*moments))
+        assert np.allclose(state.v, speed)
+    let_go = (RemovePin(tuple(range(27))),)
+    for k in range(steps, steps + 10):
+        moments = [Moment(h * j, rest) for j in (k, k + 1)]
+        state, _ = solver.step(state, Inputs(*moments, let_go if k == steps else ()))
+    assert np.allclose(state.v, speed, atol=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["implicit_euler", "newmark"])
+def test_damping_does_not_slow_a_body_that_is_carried_along(integrator: str) -> None:
+    body = bar(5, 0.2, StableNeoHookean(young=1e5), damping=Damping(stiffness=0.05))
+    solver, h, speed = FullSolver(body, integrator=integrator, tolerance=1e-8), 0.01, np.array([0.0, 1.0, 0.0])
+    x = body.mesh.vertices
+    state, targets = solver.from_full(x, np.tile(speed, (len(x), 1)), 0 * x), x[body.pins.vertices]
+    for k in range(20):
+        moments = [Moment(h * j, targets + h * j * speed) for j in (k, k + 1)]
+        state, _ = solver.step(state, Inputs(*moments))
+    assert np.abs(state.x - x - 0.2 * speed).max() < 1e-6
+
+
+def test_uniform_velocity_changes_neither_iterations_nor_relative_motion() -> None:
+    body = Body.build(make_shape("box", resolution=3), StableNeoHookean(young=1e5))
+    x = body.mesh.vertices * [1.1, 1.0, 1.0]
+    runs = []
+    for speed in (0.0, 1000.0):
+        solver = FullSolver(body)
+        v = np.tile([speed, 0.0, 0.0], (len(x), 1))
+        states, reports = simulate(solver, solver.from_full(x, v, 0 * x), 1e-3, 5, DOWN)
+        runs.append((states[-1].x - [speed * 5e-3, 0.0, 0.0], [r.newton_iterations for r in reports]))
+    assert runs[0][1] == runs[1][1]
+    assert min(runs[0][1]) >= 1
+    assert np.abs(runs[0][0] - runs[1][0]).max() < 1e-6
+
+
+def test_gravity_acts_however_short_the_step() -> None:
+    body = Body.build(make_shape("box", resolution=2), StableNeoHookean())
+    solver = FullSolver(body)
+    states, _ = simulate(solver, solver.start(), 1e-7, 3, DOWN)
+    assert np.allclose(states[-1].v[:, 1], -9.81 * 3e-7, rtol=1e-3)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from supple.linalg.ordering import z_order
+
 __all__ = ["LANES", "Clusters", "cluster"]
 
 LANES = 8  # elements a kernel works on at once
@@ -30,7 +32,7 @@ def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32]) -> Clusters:
     if count == 0:
         return Clusters(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
     size = int(np.clip(count // _PARALLEL // LANES * LANES, _SMALLEST, _LARGEST))
-    order = np.argsort(_z_order(centres), kind="stable")
+    order = z_order(centres)
     label = np.empty(count, np.int64)
     label[order] = np.arange(count) // size
     colours = _colour(_touching(label, tets))
@@ -40,18 +42,6 @@ def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32]) -> Clusters:
     order = order[np.argsort(rank[label[order]], kind="stable")]
     start = np.concatenate([[0], np.cumsum(np.bincount(rank[label]))])
     return Clusters(order, start, np.concatenate([[0], np.cumsum(np.bincount(colours))]))
-
-
-def _z_order(points: NDArray[np.float64]) -> NDArray[np.uint64]:
-    low = points.min(axis=0)
-    cells = ((points - low) / max(float(np.ptp(points, axis=0).max()), 1e-300) * 1023.0).astype(np.uint64)
-    code = np.zeros(len(points), np.uint64)
-    for axis in range(3):
-        x = cells[:, axis]
-        for shift, mask in ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249)):
-            x = (x | (x << np.uint64(shift))) & np.uint64(mask)
-        code |= x << np.uint64(axis)
-    return code
 
 
 def _touching(label: NDArray[np.int64], tets: NDArray[np.int32]) -> csr_array:

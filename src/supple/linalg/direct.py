@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import ConvergenceError
 from supple.linalg.pattern import Pattern
 
 __all__ = ["Factor", "NotPositiveDefinite", "Pardiso", "SuperLU", "direct_solver"]
@@ -38,7 +39,7 @@ class Factor(Protocol):
 class Pardiso:
     """MKL PARDISO for symmetric positive-definite matrices (type 2, upper triangle)."""
 
-    name = "PARDISO"
+    name = "PARDISO Cholesky"
     _ANALYSE, _FACTOR, _SOLVE, _RELEASE = 11, 22, 33, -1
     _NOT_DEFINITE = (-4, -7)
     _PARALLEL_FROM = 5000  # unknowns; a smaller factor is done before the threads have met
@@ -92,7 +93,7 @@ class Pardiso:
         if error.value in self._NOT_DEFINITE:
             raise NotPositiveDefinite
         if error.value == -2:
-            raise MemoryError("the sparse factor does not fit into memory: use the iterative solver")
+            raise ConvergenceError('the sparse factor does not fit into memory: set linear_solver = "pcg".')
         if error.value != 0:
             raise ArithmeticError(f"PARDISO failed in phase {phase} with code {error.value}")
 
@@ -104,7 +105,7 @@ class Pardiso:
 class SuperLU:
     """SciPy's own factorisation, where MKL has no wheel: right, and an order of magnitude slower."""
 
-    name = "SuperLU"
+    name = "SuperLU (slow: PARDISO is not installed)"
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern

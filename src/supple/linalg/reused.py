@@ -27,7 +27,7 @@ class ReusedFactor:
         self._factor = direct_solver(pattern)
         self._pattern = pattern
         self._rows: BlockRows | None = None
-        self.name = f"{self._factor.name} Cholesky"
+        self.name = self._factor.name
         self.restart()
 
     def restart(self) -> None:

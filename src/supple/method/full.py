@@ -12,7 +12,7 @@ from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.solve.events import Event, Grab
 from supple.solve.forces import external_force
-from supple.solve.increment import Drag, Increment
+from supple.solve.increment import Drag, Increment, Motion, sum_fields
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
@@ -107,9 +107,11 @@ class FullSolver:
 
     def describe(self) -> list[str]:
         system = self._system(self.body.pins)
+        if system.unknowns == 0:
+            return ["full space, nothing to solve for: every vertex is pinned"]
         return [
             f"full space, {system.unknowns:,} unknowns, {self._integrator_name.replace('_', ' ')}, "
-            f"Newton to {self.tolerance:g} of the first residual",
+            f"Newton to {self.tolerance:g} of the forces that act",
             f"linear solver: {system.linear.name} ({system.reason})",
         ]
 
@@ -130,17 +132,22 @@ class FullSolver:
         system = self._system(live.pins(self.body.pins))
         h = inputs.duration
         step = self._increment(state, end, h, system)
+        if system.unknowns == 0:
+            return self._arrive(step.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         guesses = [state.x] if self.is_static else [state.x, state.x + h * state.v]
         guesses = [live.place(x, self.body.pins, end.targets) for x in guesses]
         with watch.phase("assembly"):
-            gradients = [step.gradient(x) for x in guesses]
-        sizes = [float(np.linalg.norm(gradient)) for gradient in gradients]
-        best = int(np.argmin(sizes))  # where the body was, or where its velocity takes it
+            terms = [step.terms(x) for x in guesses]
+            gradients = [system.map.unknowns(sum_fields(found.values())) for found in terms]
+        best = int(np.argmin([np.linalg.norm(gradient) for gradient in gradients]))
+        # What acts on the body as the step begins; inertia is left out, for it depends on who looks
+        acting = [terms[0][name] for name in ("elastic force", "external force", "grab") if name in terms[0]]
+        reference = sum(float(np.linalg.norm(system.map.unknowns(force))) for force in acting)
         floor = self._floor * live.stiffness
         self._refuse_floating(system, step)
         try:
             found = minimise(
-                step, system, guesses[best], gradients[best], reference=max(sizes[0], floor), floor=floor,
+                step, system, guesses[best], gradients[best], reference=max(reference, floor), floor=floor,
                 tolerance=self.tolerance, max_iterations=self._max_iterations, watch=watch,
             )  # fmt: skip
         except NewtonFailure as failure:
@@ -149,16 +156,31 @@ class FullSolver:
         tally.newton += found.iterations
         tally.linear += found.linear_iterations
         tally.residual = max(tally.residual, found.residual)
-        motion = step.motion
-        return FullState(end.time, found.x, motion.velocity(found.x), motion.acceleration(found.x), live)
+        return self._arrive(step.motion, found.x, state, h, end)
+
+    def _arrive(self, motion: Motion, x: FloatArray, state: FullState, h: float, end: Moment) -> FullState:
+        """The state at the end of a step; where pins prescribe positions, velocities follow from these alone.
+
+        An integrator's own velocity of a prescribed coordinate is not damped by anything and would ring.
+        """
+        v, a = motion.velocity(x), motion.acceleration(x)
+        pins = state.live.pins(self.body.pins)
+        if not self.is_static and len(pins.vertices):
+            held = pins.vertices
+            carried = (x[held] - state.x[held]) / h
+            v[held] = np.where(pins.held, carried, v[held])
+            a[held] = np.where(pins.held, (carried - state.v[held]) / h, a[held])
+        return FullState(end.time, x, v, a, state.live)
 
     def _increment(self, state: FullState, end: Moment, h: float, system: System) -> Increment:
         body, live = self.body, state.live
         parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
         drag = None
         if body.damping.stiffness > 0.0 and not self.is_static:
-            stiffness = system.map.assemble(parts, state.x, np.empty_like(system.matrix))
-            drag = Drag.build(body.damping.stiffness, stiffness, system.rows)
+            places, rows = system.whole
+            whole = places.assemble(parts, state.x, np.empty(places.pattern.nonzeros))
+            own = system.map.assemble(parts, state.x, np.empty_like(system.matrix))
+            drag = Drag(body.damping.stiffness, own, rows, rows.fill(whole))
         force = external_force(live.forces(end.forces), body.mass)
         motion = self._integrator(state.x, state.v, state.a, h)
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)

@@ -31,7 +31,7 @@ class Report:
     estimated_error: float | None = None
     """Relative to the full solver; None where a method makes no estimate."""
     residual: float = 0.0
-    """Of Newton's method, relative to the beginning of the step."""
+    """Of Newton's method, relative to the forces that act as the step begins."""
     halvings: int = 0
     """The step was split up to 2**halvings times."""
 

@@ -8,6 +8,7 @@ v = cv (x - xv), so the equation of motion M a + C v + ∇ψ(x) = f is the minim
 Statics is ca = cv = 0. The stiffness in C is that of the step's beginning, so that Φ has a Hessian.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +19,7 @@ from supple.elastic import Elements, StiffnessMap, elastic_energy, elastic_gradi
 from supple.linalg.blocks import BlockRows
 from supple.solve.events import Grab
 
-__all__ = ["Drag", "Increment", "Motion"]
+__all__ = ["Drag", "Increment", "Motion", "sum_fields"]
 
 FloatArray = NDArray[np.float64]
 
@@ -43,21 +44,21 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """Stiffness-proportional damping with the stiffness of the step's beginning."""
+    """Stiffness-proportional damping with the stiffness of the step's beginning.
+
+    It acts on all vertices, held ones too: a body that its pins carry along is not strained and must not be slowed.
+    """
 
     factor: float
     """β [s]"""
     data: FloatArray
-    """Upper triangle of K."""
+    """Upper triangle of K over the unknowns."""
     rows: BlockRows
     blocks: NDArray[np.floating]
-
-    @classmethod
-    def build(cls, factor: float, data: FloatArray, rows: BlockRows) -> "Drag":
-        return cls(factor, data, rows, rows.fill(data))
+    """K over all vertices."""
 
     def product(self, field: FloatArray) -> FloatArray:
-        """β K u for a field over the free vertices, (f, 3)."""
+        """β K u for a field over all vertices, (n, 3)."""
         return self.factor * self.rows.multiply(self.blocks, field)
 
 
@@ -84,7 +85,7 @@ class Increment:
         if m.cv and self.damping_mass:
             parts.append(0.5 * m.cv * self.damping_mass * _weighted_square(self.mass, x - m.xv))
         if m.cv and self.drag is not None:
-            u = (x - m.xv)[self.map.free]
+            u = x - m.xv
             parts.append(0.5 * m.cv * float(np.vdot(u, self.drag.product(u))))
         for grab in self.grabs:
             gap = np.asarray(grab.weights) @ x[list(grab.vertices)] - np.asarray(grab.target)
@@ -105,7 +106,7 @@ class Increment:
         if m.cv and (self.damping_mass or self.drag is not None):
             drag = m.cv * self.damping_mass * self.mass[:, None] * (x - m.xv)
             if self.drag is not None:
-                drag[self.map.free] += m.cv * self.drag.product((x - m.xv)[self.map.free])
+                drag += m.cv * self.drag.product(x - m.xv)
             terms["damping"] = drag
         if self.grabs:
             pull = np.zeros_like(x)
@@ -118,11 +119,7 @@ class Increment:
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """∇Φ over the unknowns [N]."""
-        terms = iter(self.terms(x).values())
-        total = next(terms)
-        for term in terms:
-            total += term
-        return self.map.unknowns(total)
+        return self.map.unknowns(sum_fields(self.terms(x).values()))
 
     def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> FloatArray:
         """Fill `out` with the upper triangle of ∇²Φ [N/m]; `project` clamps what elements contribute."""
@@ -161,3 +158,12 @@ class Increment:
 
 def _weighted_square(mass: FloatArray, field: FloatArray) -> float:
     return float(mass @ np.einsum("ij,ij->i", field, field))
+
+
+def sum_fields(fields: Iterable[FloatArray]) -> FloatArray:
+    """The sum of arrays of one shape."""
+    first, *others = fields
+    total = first.copy()
+    for field in others:
+        total += field
+    return total

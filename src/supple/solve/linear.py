@@ -58,5 +58,5 @@ def make_linear_solver(name: str, pattern: BlockPattern, points: FloatArray) -> 
     if name == "direct":
         return ReusedFactor(pattern)
     if name == "pcg":
-        return ConjugateGradients(pattern)
+        return ConjugateGradients(pattern, points)
     return Multigrid(pattern, points)

@@ -30,7 +30,7 @@ class Solution:
     iterations: int
     linear_iterations: int
     residual: float
-    """|∇Φ| relative to its value at the beginning of the step."""
+    """|∇Φ| relative to the forces that act as the step begins."""
 
 
 class NewtonFailure(ArithmeticError):

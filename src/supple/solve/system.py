@@ -15,6 +15,7 @@ class System:
     """Pattern, scratch matrix and linear solver of a body held by given pins."""
 
     def __init__(self, body: Body, pins: Pins, linear_solver: str, reach: float | None) -> None:
+        self._body = body
         self.map = StiffnessMap.build(len(body.mass), body.parts, pins)
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
@@ -33,6 +34,7 @@ class System:
         return make_linear_solver(self.solver_name, self.map.pattern, self._points)
 
     @cached_property
-    def rows(self) -> BlockRows:
-        """Both triangles of the pattern."""
-        return BlockRows.build(self.map.pattern)
+    def whole(self) -> tuple[StiffnessMap, BlockRows]:
+        """The map to the stiffness of all vertices, as if nothing were held, and both triangles of its pattern."""
+        places = StiffnessMap.build(len(self._body.mass), self._body.parts, Pins.none())
+        return places, BlockRows.build(places.pattern)
