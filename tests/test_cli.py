@@ -198,14 +198,14 @@ def test_ctrl_c_leaves_readable_output_and_a_checkpoint_that_goes_on(scene: Path
         out, _ = child.communicate(timeout=60)
     assert child.returncode == 1
     assert "go on with  supple run" in out
-    assert Path("a.checkpoint.npz").exists()
+    assert Path("a.npz.checkpoint.npz").exists()
     last = open_cache("a.npz").indices[-1]
     assert 100 <= last < 2000
     more = ["--frames", str(last + 3), "-q"]
     assert main(["run", str(scene), "-o", "a.npz", "--resume", *more]) == 0
     assert main(["run", str(scene), "-o", "whole.npz", *more]) == 0
     assert Path("a.npz").read_bytes() == Path("whole.npz").read_bytes()
-    assert not Path("a.checkpoint.npz").exists()
+    assert not Path("a.npz.checkpoint.npz").exists()
 
 
 def test_demo_writes_all_it_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -254,3 +254,59 @@ def test_unfit_names_and_numbers_are_refused_before_any_work(
     Path("ball.off").write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n")
     assert main(arguments) in (1, 2)
     assert word in capsys.readouterr().err
+
+
+def test_no_output_replaces_what_the_run_reads(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = scene.read_text()
+    assert main(["run", str(scene), "--json", str(scene)]) == 1
+    assert main(["run", str(scene), "--write-scene", str(scene)]) == 1
+    assert scene.read_text() == text
+    assert main(["run", str(scene), "-o", "k.pvd", "--frames", "1", "-q"]) == 0
+    before = Path("k_0001.vtu").read_bytes()
+    assert main(["run", "k_0001.vtu", "-o", "k.pvd"]) == 1
+    assert Path("k_0001.vtu").read_bytes() == before
+    assert main(["run", str(scene), "-o", "x.npz", "-o", "x.npz.checkpoint.npz"]) == 1
+    Path("mesh.json").write_text("{}")
+    assert main(["run", str(scene), "--replay", "mesh.json", "--json", "mesh.json"]) == 1
+
+
+def test_two_usd_outputs_of_one_name_do_not_disturb_each_other(scene: Path) -> None:
+    from supple.io import open_cache
+
+    assert main(["run", str(scene), "-o", "y.usda", "-o", "y.usdc", "--frames", "2", "-q"]) == 0
+    a, b = open_cache(Path("y.usda")), open_cache(Path("y.usdc"))
+    assert a.frames == b.frames == 3
+    assert sorted(p.name for p in Path().glob("y*")) == ["y.usda", "y.usdc"]
+
+
+def test_body_pinned_as_a_whole_follows_its_pins(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = scene.with_name("held.toml")
+    held.write_text('[time]\nframes = 2\n[mesh]\nshape = "box"\nresolution = 2\n[[pin]]\nselect = "all"\n')
+    assert main(["run", str(held), "-o", "held.npz"]) == 0
+    assert "every vertex is pinned" in capsys.readouterr().out
+
+
+def test_replayed_stiffness_shows_in_the_recorded_stress(scene: Path) -> None:
+    from supple.io import open_cache
+
+    static = scene.with_name("static.toml")
+    static.write_text(
+        '[time]\nframes = 1\nintegrator = "static"\n[mesh]\nshape = "beam"\nresolution = 5\n[[pin]]\nselect = "min x"\n'
+        "[material]\nyoung = 1e7\n"
+    )
+    Path("log.jsonl").write_text('{"frame": 0, "event": {"kind": "SetStiffness", "factor": 4.0}}\n')
+    stresses = []
+    for extra in ([], ["--replay", "log.jsonl"]):
+        assert main(["run", str(static), "-o", "s.npz", "-q", *extra]) == 0
+        stresses.append(open_cache(Path("s.npz")).point_values("von_mises", 1).max())
+    # The same load in equilibrium makes the same stress, however stiff the body
+    assert stresses[1] == pytest.approx(stresses[0], rel=0.02)
+
+
+def test_events_for_vertices_the_mesh_lacks_are_refused_before_the_run(
+    scene: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("log.jsonl").write_text('{"frame": 5, "event": {"kind": "AddPin", "vertices": [99999999]}}\n')
+    assert main(["run", str(scene), "-o", "e.npz", "--replay", "log.jsonl"]) == 2
+    assert "names vertex 99999999" in capsys.readouterr().err
+    assert not Path("e.npz").exists()

@@ -83,6 +83,8 @@ class Console:
             from supple.io.files import probe_folder
 
             target, self._json = self._json, None  # what fails here is not to be reported there
+            if not target.lower().endswith(".json"):  # a slip must not replace a scene or a recording
+                raise OutputError(f"--json {target} does not look like a JSON file: end its name in .json.")
             probe_folder(Path(target))
             if not Path(target).parent.is_dir():
                 raise OutputError(f"the folder of {target} does not exist: choose another --json file.")
@@ -100,6 +102,7 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
         if common.threads is not None:
             _limit_threads(common.threads)
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numbers that overflow are reported by who finds them
             warnings.simplefilter("always", SuppleWarning)
             warnings.showwarning = lambda message, *_, **__: console.warn(f"warning: {message}")
             result = work(console)

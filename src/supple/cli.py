@@ -80,7 +80,8 @@ def run(
     from supple.scene.launch import Launch, launch
 
     changes = {"units": units, "up_axis": up_axis, "time": {"frames": frames}, "method": {"name": method}}
-    asked = Launch(scene, output or (), _given(changes), resume, replay, write_scene)
+    json = None if common.json in (None, "-") else Path(str(common.json))
+    asked = Launch(scene, output or (), _given(changes), resume, replay, write_scene, json)
     return perform(common, "run", lambda console: launch(asked, console.listener, console.say, console.warn))
 
 

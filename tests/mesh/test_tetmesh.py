@@ -148,3 +148,11 @@ def test_any_corner_order_gives_the_same_positive_tet(order: list[int], seed: in
     volume = abs(np.linalg.det(vertices[1:] - vertices[0])) / 6
     mesh = TetMesh.clean(vertices, [order])
     assert mesh.volumes()[0] == pytest.approx(volume)
+
+
+def test_tets_given_twice_are_dropped_with_a_note() -> None:
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    mesh = TetMesh.clean(vertices, [[0, 1, 2, 3], [1, 2, 0, 3], [0, 2, 1, 3]], regions=[4, 5, 6])
+    assert len(mesh.tets) == 1
+    assert mesh.regions.tolist() == [4]
+    assert any("given twice" in note for note in mesh.notes)

@@ -45,7 +45,7 @@ def test_healthy_scene_has_no_findings() -> None:
         ({"time": {"fps": 0.5, "substeps": 1}}, "warning", "time step", "a time step is 2 s long"),
         ({"time": {"substeps": 1}, "material": {"young": 1e6}}, "note", "time step", "set time.substeps ="),
         ({"time": {"substeps": 1}, "material": {"young": 1e8}}, "warning", "time step", "set time.substeps ="),
-        ({"time": {"fps": 1e6, "substeps": 1000}}, "note", "time step", "fewer time.substeps"),
+        ({"time": {"fps": 1e6, "substeps": 1000}}, "warning", "time step", "fewer time.substeps"),
         ({"gravity": False}, "warning", "motion", "it stands still"),
         ({"pin": []}, "note", "motion", "nothing holds the body: it falls 19.6 m in 2 s"),
         ({"pin": [{"select": "all"}]}, "warning", "pins", "pin[0] holds the whole body"),

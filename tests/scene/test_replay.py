@@ -44,8 +44,8 @@ def test_event_acts_after_its_frame(tmp_path: Path) -> None:
         ('{"event": {}}', "line 2 is no event"),
         ("7", "line 2 is no event"),
         ('{"frame": 1.5, "event": {}}', "frame = 1.5"),
-        ('{"frame": 1, "event": {"kind": "Jump"}}', "holds no known event"),
-        ('{"frame": 1, "event": 3}', "holds no known event"),
+        ('{"frame": 1, "event": {"kind": "Jump"}}', "is not known"),
+        ('{"frame": 1, "event": 3}', "is no event"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, line: str, said: str) -> None:

@@ -100,7 +100,7 @@ def test_stopped_and_resumed_equals_straight_through_bit_for_bit(tmp_path: Path,
     result = run_scene(build(), files, listener=listener)
     assert result.stopped
     assert result.frame == stop
-    assert result.checkpoint == tmp_path / "a.checkpoint.npz"
+    assert result.checkpoint == tmp_path / "a.npz.checkpoint.npz"
     assert any("stopping after this frame" in said for said in listener.said)
     if stop >= 0:
         assert recorded(files[0])[0] == recorded(files[1])[0] == tuple(range(stop + 1))
@@ -108,7 +108,7 @@ def test_stopped_and_resumed_equals_straight_through_bit_for_bit(tmp_path: Path,
     assert (again.frame, again.stopped) == (6, False)
     assert all(same_run(file, other) for file, other in zip(files, whole, strict=True))
     assert files[0].read_bytes() == whole[0].read_bytes()
-    assert not (tmp_path / "a.checkpoint.npz").exists()
+    assert not (tmp_path / "a.npz.checkpoint.npz").exists()
 
 
 def test_run_that_dies_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:

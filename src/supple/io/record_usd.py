@@ -51,7 +51,7 @@ class UsdWriter:
         resume_at: int | None = None,
     ) -> None:
         self._path, self._info = path, info
-        self._folder = path.with_name(f"{path.stem}.frames")
+        self._folder = path.with_name(f"{path.name}.frames")
         self._surface = drawn_surface(mesh, render)
         self._still = make_still(info, self._surface)
         self._codes: list[int] = []

@@ -62,6 +62,10 @@ class TetMesh:
         if inverted.any():
             cells[inverted] = cells[inverted][:, [0, 1, 3, 2]]
             notes += (f"turned round {plural(int(inverted.sum()), 'inverted tet')}",)
+        first = np.sort(np.unique(np.sort(cells, axis=1), axis=0, return_index=True)[1])
+        if len(first) < len(cells):
+            notes += (f"dropped {plural(len(cells) - len(first), 'tet')} given twice",)
+            cells, numbers = cells[first], numbers[first]
         points, cells, dropped = drop_unused(points, cells)
         if dropped:
             notes += (f"dropped {plural(dropped, 'vertex', 'vertices')} that no tet uses",)

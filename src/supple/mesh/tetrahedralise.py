@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.mesh.checks import plural
 from supple.mesh.stuffing import stuff
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
@@ -44,4 +45,8 @@ def tetrahedralise(
         return stuff(surface, surface.bounds(), resolution, elements, keep=keep)
     solid = SurfaceDistance(surface)
     mesh = stuff(solid, solid.bounds(), resolution, elements, keep=keep, steepness=solid.steepness)
-    return replace(mesh, notes=solid.surface.notes + mesh.notes)
+    notes = solid.surface.notes + mesh.notes
+    pieces, wanted = (int(labels.max()) + 1 for labels in (mesh.components(), solid.surface.components()))
+    if pieces > wanted:
+        notes += (f"the tets fall into {plural(pieces, 'piece')} where the surface has {wanted}: use more elements",)
+    return replace(mesh, notes=notes)

@@ -75,6 +75,7 @@ def build_scene(scene: Scene) -> Built:
     si = to_metres(scene, metres)
     source = make_source(si.mesh, metres, scene.up_axis)
     mesh = source.mesh
+    mesh.tet_neighbours()  # refuses tets that overlap, now rather than when a surface is first drawn
     parts = tuple(
         HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres))
         for number, pin in enumerate(si.pin)

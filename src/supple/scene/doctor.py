@@ -26,6 +26,7 @@ PLAUSIBLE_YOUNG = (100.0, 1e9)
 PLAUSIBLE_DENSITY = (50.0, 20_000.0)
 LOCKING_POISSON = 0.45
 LONG_STEP = 0.25
+MANY_SUBSTEPS = 1000  #: more are no advice to give
 
 
 @dataclass(frozen=True)
@@ -142,18 +143,21 @@ def check_time_step(built: Built) -> Iterator[Finding]:
     period = slowest_period(built)
     if time.step > period / 4.0:
         wanted = math.ceil(10.0 / (period * time.fps))
+        remedy = (
+            f"set time.substeps = {wanted}" if wanted <= MANY_SUBSTEPS else "lower young, or use integrator = static"
+        )
         yield Finding(
             "warning" if time.step > period else "note",
             "time step",
             f"a time step takes {1e3 * time.step:.3g} ms but a wave crosses the body and returns "
-            f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: set time.substeps = {wanted}.",
+            f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: {remedy}.",
         )
     crossing = built.quality.min_edge / max(m.wave_speed for m in built.materials.values())
     if time.step < 0.01 * crossing:
         yield Finding(
-            "note",
+            "warning",
             "time step",
-            f"a time step takes {1e3 * time.step:.3g} ms, a hundredth of what a wave needs to cross "
+            f"a time step takes {1e3 * time.step:.3g} ms, less than a hundredth of what a wave needs to cross "
             "one tetrahedron: fewer time.substeps give the same motion.",
         )
 
@@ -171,6 +175,10 @@ def check_elements(built: Built) -> Iterator[Finding]:
         )
 
 
+def _who(loose: int, parts: int) -> str:
+    return "it" if parts == 1 else f"{loose or 'one'} of its {parts} parts"
+
+
 def check_supports(built: Built) -> Iterator[Finding]:
     """Parts that nothing holds."""
     labels = built.mesh.components()
@@ -181,9 +189,8 @@ def check_supports(built: Built) -> Iterator[Finding]:
             yield Finding(
                 "error",
                 "supports",
-                f'integrator = "static" needs every part of the body held, but {loose or "a"} of '
-                f"{parts} can still move as a whole: pin at least three "
-                "vertices of each part that are not in a line.",
+                f'integrator = "static" needs every part of the body held, but {_who(loose, parts)} can still '
+                "move as a whole: pin at least three vertices of each part that are not in a line.",
             )
         return
     if loose and loose < parts:

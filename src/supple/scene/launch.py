@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +17,7 @@ from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
 from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
-from supple.scene.replay import load_events
+from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, change_marked
@@ -37,6 +38,7 @@ class Launch:
     resume: bool = False
     replay: Path | None = None
     write_scene: Path | None = None
+    json: Path | None = None  #: where the result is written for programs
 
 
 def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
@@ -44,10 +46,14 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     scene = open_scene(asked.source, asked.changes)
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
-    _protect_inputs(outputs, [asked.source, scene.mesh.file, scene.mesh.render])
+    written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
+    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render])
+    if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
+        raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
     events = None if asked.replay is None else load_events(asked.replay)
     _show_scene(asked, scene, say)
     built = build_scene(scene)
+    check_events(events or {}, built.mesh, scene.time.frames)
     for line in built.describe():
         say(line)
     findings = refuse_errors(diagnose(built))
@@ -82,11 +88,14 @@ def _choose_outputs(asked: Launch, scene: Scene) -> list[Path]:
 
 
 def _protect_inputs(outputs: Sequence[Path], inputs: Sequence[object]) -> None:
-    """Refuse an output that would replace a file the run reads."""
+    """Refuse an output that would replace a file the run reads, itself or by one of its numbered frames."""
     read = {Path(name).resolve() for name in inputs if isinstance(name, str | Path)}
     for path in outputs:
-        if path.resolve() in read:
-            raise OutputError(f"{path} is what the run reads and would be overwritten: name another output.")
+        numbered = {".pvd": rf"{re.escape(path.stem)}_\d+\.vtu", ".obj": rf"{re.escape(path.stem)}\.\d+\.obj"}
+        frames = re.compile(numbered.get(path.suffix.lower(), r"(?!)"))
+        for source in read:
+            if path.resolve() == source or (path.resolve().parent == source.parent and frames.fullmatch(source.name)):
+                raise OutputError(f"{source.name} is what the run reads and would be overwritten: name another output.")
 
 
 def _show_scene(asked: Launch, scene: Scene, say: Say) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
@@ -28,11 +31,14 @@ def probe_outputs(outputs: Sequence[Path]) -> None:
         if path.resolve() in seen:
             raise OutputError(f"{path} is named twice as an output: give each file once.")
         seen.add(path.resolve())
+    kept = checkpoint_path(outputs)
+    if kept is not None and kept.resolve() in seen:
+        raise OutputError(f"{kept} is where the checkpoint of this run goes: give that output another name.")
 
 
 def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
     """Where the checkpoint of a run with these outputs lies; a run without outputs leaves none."""
-    return outputs[0].with_name(f"{outputs[0].stem}.checkpoint.npz") if outputs else None
+    return outputs[0].with_name(f"{outputs[0].name}.checkpoint.npz") if outputs else None
 
 
 def stamp_run(built: Built, events: EventLog) -> str:
@@ -127,7 +133,7 @@ class Recorder:
         built = self._built
         x, v, _ = built.solver.to_full(now.state)
         fields = self._fields()
-        cells = {"J": built.body.jacobians, "von_mises": built.body.von_mises}
+        cells = {"J": built.body.jacobians, "von_mises": self._stress_of(now)}
         return Frame(
             index=now.frame,
             time=now.frame / built.scene.time.fps,
@@ -135,6 +141,11 @@ class Recorder:
             velocities=v if "velocity" in fields else None,
             cell_data={name: values(x) for name, values in cells.items() if name in fields},
         )
+
+    def _stress_of(self, now: Simulated) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        """Von Mises stress with the stiffness that events have left."""
+        factor = float(now.state.live.stiffness)
+        return lambda x: factor * self._built.body.von_mises(x)
 
     def _fields(self) -> Sequence[str]:
         asked = self._built.scene.output.fields

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from supple.errors import FileFormatError, SuppleError
+from supple.errors import FileFormatError, SceneError, SuppleError, SuppleWarning
+from supple.mesh import TetMesh
 from supple.solve import Event, event_from_dict
 
-__all__ = ["EventLog", "load_events"]
+__all__ = ["EventLog", "check_events", "load_events"]
 
 EventLog = Mapping[int, tuple[Event, ...]]
 
@@ -41,5 +43,20 @@ def _read_line(line: str, place: str) -> tuple[int, Event]:
         raise FileFormatError(f"{place} has frame = {frame!r}: give a whole number.")
     try:
         return frame, event_from_dict(data)
-    except (SuppleError, ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{place} holds no known event ({error}): correct or remove the line.") from None
+    except SuppleError as error:
+        raise FileFormatError(f"{place}: {error}") from None
+
+
+def check_events(events: EventLog, mesh: TetMesh, frames: int) -> None:
+    """Refuse events that name vertices the mesh does not have, or that come after the last frame."""
+    for frame, found in events.items():
+        for event in found:
+            wrong = [v for v in getattr(event, "vertices", ()) if v >= len(mesh.vertices)]
+            if wrong:
+                raise SceneError(
+                    f"an event of frame {frame} names vertex {wrong[0]}, but the mesh has {len(mesh.vertices)}: "
+                    "correct it."
+                )
+    late = sorted(frame for frame in events if frame >= frames)
+    if late:
+        warnings.warn(f"events from frame {late[0]} on come after the last step and do nothing.", SuppleWarning, 2)

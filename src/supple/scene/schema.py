@@ -51,9 +51,9 @@ class MeshTable(Section):
     size: Annotated[dict[str, float], LENGTH] = Field(
         default_factory=dict, description="the shape's own measures, such as { length = 1.0 }"
     )
-    resolution: int | None = Field(default=None, ge=1, description="cells along the body's longest side")
+    resolution: int | None = Field(default=None, ge=1, le=2000, description="cells along the body's longest side")
     elements: int | None = Field(
-        default=None, ge=5, description="number of tetrahedra to aim at, instead of resolution"
+        default=None, ge=5, le=50_000_000, description="number of tetrahedra to aim at, instead of resolution"
     )
     render: Annotated[bool | str, FILE, only((bool, str), "true, false or the name of a surface file")] = Field(
         default=True,

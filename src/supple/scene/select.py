@@ -175,13 +175,12 @@ def _tet_mask(select: Select, mesh: TetMesh, key: str) -> NDArray[np.bool_]:
 
 
 def _listed_mask(vertices: tuple[int, ...], mesh: TetMesh, key: str) -> NDArray[np.bool_]:
-    listed = np.asarray(vertices, dtype=np.int64)
     count = len(mesh.vertices)
-    if listed.size and (listed.min() < 0 or listed.max() >= count):
-        wrong = next(v for v in vertices if not 0 <= v < count)
+    wrong = next((v for v in vertices if not 0 <= v < count), None)
+    if wrong is not None:
         raise SceneError(f"{key} names vertex {wrong}, but the mesh has vertices 0 to {count - 1}: correct the list.")
     mask = np.zeros(count, dtype=np.bool_)
-    mask[listed] = True
+    mask[list(vertices)] = True
     return mask
 
 

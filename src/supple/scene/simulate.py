@@ -80,6 +80,6 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         residual=max(report.residual for report in reports),
         halvings=max(report.halvings for report in reports),
         kinetic_energy=float(0.5 * built.body.mass @ np.einsum("ij,ij->i", v, v)),
-        elastic_energy=built.body.energy(x),
+        elastic_energy=state.live.stiffness * built.body.energy(x),
         kind=reports[-1].kind,
     )

@@ -106,9 +106,10 @@ SHAPES: dict[str, Shape] = {
 
 def make_shape(name: str, resolution: int | None = None, elements: int | None = None, **size: float) -> TetMesh:
     """Tets of a built-in shape; for an unknown name or size, a SceneError suggests the nearest known one."""
-    if name not in SHAPES:
-        raise SceneError(f"there is no shape '{name}'; {_suggest(name, SHAPES)}")
-    return SHAPES[name].mesh(resolution, elements, **size)
+    key = name.lower()
+    if key not in SHAPES:
+        raise SceneError(f"there is no shape '{name}'; {_suggest(key, SHAPES)}")
+    return SHAPES[key].mesh(resolution, elements, **size)
 
 
 def _suggest(word: str, known: Iterable[str]) -> str:

@@ -102,6 +102,8 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 def event_from_dict(data: dict[str, Any]) -> Event:
     """The event written by `event_to_dict`; values that make no sense are refused."""
+    if not isinstance(data, dict):
+        raise SceneError(f"{data!r} is no event: give a table with a kind.")
     values = dict(data)
     kind = _KINDS.get(str(values.pop("kind", "")))
     if kind is None:
