@@ -1,15 +1,16 @@
 """Conjugate gradients on block matrices, every pass fused.
 
 The preconditioner adds two parts: the inverse diagonal blocks, for what changes from vertex to vertex, and an exact
-solve for rigid motions of a hundred clusters of vertices, for what is smooth; without the second the iterations grow
-with the number of elements across the body. The matrix is stored in single precision: its products are summed in
-double, half the bytes move, and a Newton step asks for a few digits only. Sums run over clusters, each in one order:
-threads change nothing.
+solve for rigid motions of clusters of vertices, for what is smooth; without the second the iterations grow with the
+number of elements across the body, which matters where inertia does not hold them down. The matrix is stored in
+single precision: its products are summed in double, half the bytes move, and a Newton step asks for a few digits
+only. Sums run over clusters, each in one order: threads change nothing.
 """
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
@@ -19,19 +20,21 @@ from supple.linalg.pattern import BlockPattern
 __all__ = ["ConjugateGradients"]
 
 FloatArray = NDArray[np.float64]
-_CLUSTERS, _SMALLEST_CLUSTER = 100, 16
+_CLUSTERS, _SMALLEST_CLUSTER = 100, 200
 
 
 class ConjugateGradients:
     """Solves positive-definite systems of one pattern whose block rows lie at `points` [m], (n, 3)."""
 
-    name = "two-level PCG"
     notices_indefinite = True
 
-    def __init__(self, pattern: BlockPattern, points: FloatArray, max_iterations: int = 3000) -> None:
+    def __init__(
+        self, pattern: BlockPattern, points: FloatArray, *, two_levels: bool = True, max_iterations: int = 3000
+    ) -> None:
+        self.name = "two-level PCG" if two_levels else "block-Jacobi PCG"
         self._rows = BlockRows.build(pattern)
-        self._max_iterations = max_iterations
-        clusters = max(1, min(_CLUSTERS, pattern.count // _SMALLEST_CLUSTER))
+        self._max_iterations, self._two_levels = max_iterations, two_levels
+        clusters = max(min(8, pattern.count), min(_CLUSTERS, pattern.count // _SMALLEST_CLUSTER))
         self._order = z_order(points)
         self._start = np.linspace(0, pattern.count, clusters + 1).astype(np.int64)
         self._owner = np.empty(pattern.count, np.int64)
@@ -49,24 +52,19 @@ class ConjugateGradients:
         """Take the matrix whose upper triangle is `data`."""
         self._blocks = self._rows.fill(data, np.float32)
         self._inverse = _inverse_diagonal(data, self._rows.pattern)
+        self._coarse = self._coarse_inverse() if self._two_levels else np.zeros((0, 0))
+
+    def _coarse_inverse(self) -> FloatArray:
+        """(ZᵀAZ)⁻¹ for the rigid motions Z of the clusters."""
         size = 6 * (len(self._start) - 1)
         coarse = np.zeros((size, size))
-        _coarsen(
-            self._rows.start,
-            self._rows.columns,
-            self._blocks,
-            self._order,
-            self._start,
-            self._owner,
-            self._arms,
-            coarse,
-        )
-        try:
-            factor = np.linalg.cholesky(coarse)
-        except np.linalg.LinAlgError:
-            raise NotPositiveDefinite from None
-        half = np.linalg.inv(factor)
-        self._coarse = half.T @ half
+        rows = self._rows
+        _coarsen(rows.start, rows.columns, self._blocks, self._order, self._start, self._owner, self._arms, coarse)
+        factor, failed = dpotrf(coarse, lower=True)
+        if failed:
+            raise NotPositiveDefinite
+        inverse, _ = dpotri(factor, lower=True)
+        return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
         """x with |A x - b| <= tolerance |b| in the norm of the preconditioner."""
@@ -125,6 +123,15 @@ def _coarsen(start, columns, blocks, order, cluster, owner, arms, out):
                     out[row + p, column + 5] += s0 * b - s1 * a
 
 
+@njit(cache=True)
+def _sum_in_order(values):
+    """The sum, in one order; inside a parallel function `values.sum()` would follow the threads."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
 def _iterate(
     start, columns, blocks, inverse, order, cluster, owner, arms, coarse, b, x, work, tolerance, max_iterations
@@ -155,7 +162,7 @@ def _iterate(
         for k in prange(clusters):  # z = D⁻¹ r + Z (ZᵀAZ)⁻¹ Zᵀ r and r·z
             for i in range(6 * k, 6 * k + 6):
                 total = 0.0
-                for j in range(moments.size):
+                for j in range(coarse.shape[0]):
                     total += coarse[i, j] * moments[j]
                 motions[i] = total
             m0, m1, m2 = motions[6 * k], motions[6 * k + 1], motions[6 * k + 2]
@@ -173,7 +180,7 @@ def _iterate(
                 z[v, 0], z[v, 1], z[v, 2] = z0, z1, z2
                 total += z0 * a + z1 * e + z2 * c
             partial[k] = total
-        new = partial.sum()
+        new = _sum_in_order(partial)
         done += 1
         if done == 0:
             goal = tolerance * tolerance * new
@@ -200,7 +207,7 @@ def _iterate(
                 q[v, 0], q[v, 1], q[v, 2] = s0, s1, s2
                 total += p[v, 0] * s0 + p[v, 1] * s1 + p[v, 2] * s2
             partial[k] = total
-        pq = partial.sum()
+        pq = _sum_in_order(partial)
         if pq <= 0.0:
             return -1  # a direction along which the matrix is not positive
         alpha = rz / pq

@@ -15,11 +15,14 @@ __all__ = ["LINEAR_SOLVERS", "LinearSolver", "choose_linear_solver", "make_linea
 FloatArray = NDArray[np.float64]
 LINEAR_SOLVERS = ("auto", "direct", "pcg", "amg")
 
-# Measured on two cores with stable neo-Hookean bodies of 5k to 160k tets (supple bench full). A factorisation grows
-# with the square of the unknowns; a conjugate-gradient solve with the unknowns times `reach`, the number of elements
-# that a pressure wave crosses in a step, by which inertia improves the condition. Both cost the same at this many:
-DIRECT_PER_REACH = 500.0
+# Measured on two cores with stable neo-Hookean bodies of 2k to 160k tets and Young's moduli of 1e4 to 1e8 Pa (supple
+# bench full): a factorisation grows with the square of the unknowns, a conjugate-gradient solve with little more than
+# the unknowns. `reach`, the number of elements that a pressure wave crosses in a step, says how little inertia helps the
+# iteration; up to 170 it did not lose to the direct solver above two thousand unknowns. The limit is on the safe side:
+DIRECT_PER_REACH = 25.0
 DIRECT_AT_LEAST, DIRECT_AT_MOST = 2_000, 150_000
+# A coarse level pays where waves cross more elements a step than a cluster of vertices has across.
+TWO_LEVELS_FROM = 8.0
 # Statics has no inertia to help the iteration; multigrid wins by time and memory only above this.
 DIRECT_BELOW_STATIC = 120_000
 
@@ -53,10 +56,10 @@ def choose_linear_solver(unknowns: int, reach: float | None) -> tuple[str, str]:
     return name, f"{unknowns:,} unknowns, limit {limit:,} where a wave crosses {reach:.3g} elements a step"
 
 
-def make_linear_solver(name: str, pattern: BlockPattern, points: FloatArray) -> LinearSolver:
-    """The solver `name` for a pattern whose block rows lie at `points` [m], (n, 3)."""
+def make_linear_solver(name: str, pattern: BlockPattern, points: FloatArray, reach: float | None) -> LinearSolver:
+    """The solver `name` for a pattern whose block rows lie at `points` [m], (n, 3); `reach` is None in statics."""
     if name == "direct":
         return ReusedFactor(pattern)
     if name == "pcg":
-        return ConjugateGradients(pattern, points)
+        return ConjugateGradients(pattern, points, two_levels=reach is None or reach > TWO_LEVELS_FROM)
     return Multigrid(pattern, points)

@@ -15,7 +15,7 @@ class System:
     """Pattern, scratch matrix and linear solver of a body held by given pins."""
 
     def __init__(self, body: Body, pins: Pins, linear_solver: str, reach: float | None) -> None:
-        self._body = body
+        self._body, self._reach = body, reach
         self.map = StiffnessMap.build(len(body.mass), body.parts, pins)
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
@@ -31,7 +31,7 @@ class System:
     @cached_property
     def linear(self) -> LinearSolver:
         """The linear solver; its symbolic work is done when it is first asked for."""
-        return make_linear_solver(self.solver_name, self.map.pattern, self._points)
+        return make_linear_solver(self.solver_name, self.map.pattern, self._points, self._reach)
 
     @cached_property
     def whole(self) -> tuple[StiffnessMap, BlockRows]:
