@@ -10,6 +10,7 @@ __all__ = [
     "SceneError",
     "SuppleError",
     "SuppleWarning",
+    "TrainingError",
 ]
 
 
@@ -39,6 +40,10 @@ class OutputError(SuppleError):
 
 class ConvergenceError(SuppleError):
     """A step that failed at every size it was tried at."""
+
+
+class TrainingError(SuppleError):
+    """Training data from which nothing can be learned."""
 
 
 class MissingExtra(SuppleError):

@@ -17,8 +17,8 @@ LINEAR_SOLVERS = ("auto", "direct", "pcg", "amg")
 
 # Measured on two cores with stable neo-Hookean bodies of 2k to 160k tets and Young's moduli of 1e4 to 1e8 Pa (supple
 # bench full): a factorisation grows with the square of the unknowns, a conjugate-gradient solve with little more than
-# the unknowns. `reach`, the number of elements that a pressure wave crosses in a step, says how little inertia helps the
-# iteration; up to 170 it did not lose to the direct solver above two thousand unknowns. The limit is on the safe side:
+# the unknowns. `reach`, the number of elements that a pressure wave crosses in a step, says how little inertia helps
+# the iteration; up to 170 it did not lose to the direct solver above two thousand unknowns. The limit is cautious:
 DIRECT_PER_REACH = 25.0
 DIRECT_AT_LEAST, DIRECT_AT_MOST = 2_000, 150_000
 # A coarse level pays where waves cross more elements a step than a cluster of vertices has across.

@@ -1,0 +1,54 @@
+"""Rules that let a few candidates stand for all: the training problem, trainers, checks."""
+
+from supple.cubature.check import check_rule, frequency_errors
+from supple.cubature.dense_problem import DenseProblem
+from supple.cubature.element_map import ElementMap
+from supple.cubature.element_problem import ElementProblem
+from supple.cubature.greedy import train_greedy
+from supple.cubature.importance import train_importance
+from supple.cubature.pool import train_pool
+from supple.cubature.problem import Problem, fit_error
+from supple.cubature.pursuit import train_pursuit
+from supple.cubature.rule import Rule
+from supple.cubature.samples import draw_fields, mix_fields, sample_count
+from supple.cubature.shared import SharedRule, train_shared
+from supple.cubature.snapshots import Snapshots
+from supple.cubature.stacked_problem import StackedProblem
+from supple.cubature.stiffness_problem import StiffnessProblem, rest_stiffness
+from supple.cubature.support import Trainer
+from supple.cubature.train import train_rule
+
+__all__ = [
+    "TRAINERS",
+    "DenseProblem",
+    "ElementMap",
+    "ElementProblem",
+    "Problem",
+    "Rule",
+    "SharedRule",
+    "Snapshots",
+    "StackedProblem",
+    "StiffnessProblem",
+    "Trainer",
+    "check_rule",
+    "draw_fields",
+    "fit_error",
+    "frequency_errors",
+    "mix_fields",
+    "rest_stiffness",
+    "sample_count",
+    "train_greedy",
+    "train_importance",
+    "train_pool",
+    "train_pursuit",
+    "train_rule",
+    "train_shared",
+]
+
+#: Trainers by name; the first is the default, the others are the papers' ways.
+TRAINERS: dict[str, Trainer] = {
+    "pool": train_pool,
+    "greedy": train_greedy,
+    "pursuit": train_pursuit,
+    "importance": train_importance,
+}

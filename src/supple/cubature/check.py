@@ -1,0 +1,54 @@
+"""Is a rule good? Its error on samples it has not seen, and the frequencies it gives the body at rest."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.element_map import ElementMap
+from supple.cubature.problem import Problem, fit_error
+from supple.cubature.rule import Rule
+from supple.cubature.stiffness_problem import rest_stiffness
+from supple.elastic import Body
+from supple.errors import TrainingError
+from supple.subspace import Basis
+
+__all__ = ["check_diagonal", "check_rule", "frequency_errors"]
+
+FloatArray = NDArray[np.float64]
+
+
+def frequency_errors(body: Body, basis: Basis, rule: Rule, count: int = 10) -> FloatArray:
+    """Relative errors of the first rest frequencies under the rule, (count,); below zero where it is too soft."""
+    values = np.linalg.eigvalsh(rest_stiffness(body, basis, rule.members, rule.weights))
+    exact = np.sort(basis.importance)
+    return np.asarray(np.sqrt(np.maximum(values[:count], 0.0) / exact[:count]) - 1.0)
+
+
+def check_rule(rule: Rule, body: Body, basis: Basis, heldout: Problem) -> Rule:
+    """The rule with its error on held-out samples and the largest error of the first ten rest frequencies."""
+    return replace(
+        rule,
+        heldout_error=fit_error(heldout, rule.members, rule.weights),
+        frequency_error=float(np.abs(frequency_errors(body, basis, rule)).max()),
+    )
+
+
+def check_diagonal(body: Body, basis: Basis) -> None:
+    """Refuse a basis whose importance is not the diagonal of its stiffness at rest: it would have no energy norm."""
+    elements = ElementMap(body)
+    probe = np.random.default_rng(0).standard_normal(basis.rank) / np.sqrt(np.abs(basis.importance))
+    field = basis.columns @ probe
+    G = elements.gradients(field[:, None], slice(None)).reshape(-1, 3, 3)
+    energy = 0.0
+    for number, part in enumerate(body.parts):
+        own = elements.part == number
+        H = part.material.hessian(np.eye(3)).reshape(9, 9)
+        flat = G[own].reshape(-1, 9)
+        energy += float(np.einsum("ea,ab,eb,e->", flat, H, flat, elements.volume[own], optimize=True))
+    expected = float(basis.importance @ probe**2)
+    if not abs(energy - expected) < 1e-4 * abs(expected):
+        raise TrainingError(
+            f"the stiffness of the basis ({basis.source}) is not the diagonal that its importance says, {energy:.4g} "
+            f"instead of {expected:.4g} for a probe: pass it through diagonalise() first."
+        )

@@ -1,0 +1,80 @@
+"""The default trainer: a random pool of candidates, sketched equations, early-stopped least squares, pruning.
+
+Its cost does not depend on the number of candidates. Where the pool does not suffice, all candidates are priced once
+and the best join it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.problem import IntArray, Problem
+from supple.cubature.prune import prune
+from supple.cubature.rule import Rule
+from supple.cubature.sketch import Sketch
+from supple.cubature.support import Support, make_rule
+from supple.linalg.nnls import nnls
+
+__all__ = ["draw_candidates", "train_pool"]
+
+_CANDIDATES = 1000, 20  # at least, and as a multiple of a sample's width
+_MEASURED = 8  # candidates whose columns are measured for each that is drawn
+_EQUATIONS = 4000  # of the sketch: ten times the largest rule met in practice
+_EARLY = 0.6  # the forward search aims at this share of the tolerance, pruning spends the rest
+_PRICED = 256  # candidates that join the pool in a round
+_ROUNDS = 8
+
+
+def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Candidates that contribute anything, half uniformly and half by the length of their columns, ascending.
+
+    Of very many candidates, only a random part is measured.
+    """
+    known = np.sort(rng.permutation(problem.candidates)[: _MEASURED * count])
+    norms = problem.norms(known)
+    known, norms = known[norms > 0.0], norms[norms > 0.0]
+    if len(known) <= count:
+        return known
+    by_length = rng.choice(known, count // 2, replace=False, p=norms / norms.sum())
+    rest = np.setdiff1d(known, by_length)
+    return np.sort(np.concatenate([by_length, rng.choice(rest, count - len(by_length), replace=False)]))
+
+
+def train_pool(problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None) -> Rule:
+    """A rule that reproduces the samples to the tolerance with as few candidates as the method finds."""
+    rows = len(problem.target())
+    count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
+    first = np.zeros(0, np.int64) if warm is None else warm.members
+    drawn = np.union1d(first, draw_candidates(problem, count, rng))
+    pool = Support(problem, drawn, Sketch(rows, _EQUATIONS, rng))
+    early = _EARLY
+    for _ in range(_ROUNDS):
+        enough = (early * tolerance) ** 2 * pool.square
+        search = nnls(pool.gram, pool.right, pool.square, enough=enough, first=_places(pool.members, first))
+        support = Support(problem, pool.members[search.weights > 0.0])
+        support.fit()
+        if support.error() <= tolerance:
+            break
+        if search.residual <= enough:
+            early *= 0.7  # the sketch was content with less than all equations are
+        elif len(pool.members) < problem.candidates:
+            pool.add(_price(problem, support, pool.members))
+        else:
+            break
+        first = support.members
+    support.keep(prune(support.gram, support.right, support.square, tolerance**2 * support.square))
+    support.fit()
+    return make_rule(support, "pool", tolerance)
+
+
+def _places(members: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where among the members the wanted ones are."""
+    order = np.argsort(members)
+    return np.asarray(order[np.searchsorted(members, wanted, sorter=order)], np.int64)
+
+
+def _price(problem: Problem, support: Support, known: IntArray) -> NDArray[np.int64]:
+    """The candidates outside the pool along which the residual falls fastest."""
+    slope = problem.gradient(support.residual())
+    slope[known] = -np.inf
+    best = np.argsort(-slope, kind="stable")[:_PRICED]
+    return np.sort(best[np.isfinite(slope[best])])
