@@ -5,6 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import TrainingError
+
 from supple.cubature.blocks import blocks
 
 __all__ = ["Problem", "fit_error", "unit_scales"]
