@@ -5,9 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import TrainingError
-
 from supple.cubature.blocks import blocks
+from supple.errors import TrainingError
 
 __all__ = ["Problem", "fit_error", "unit_scales"]
 

@@ -17,6 +17,7 @@ FloatArray = NDArray[np.float64]
 
 _ARMIJO = 1e-4  # a step must bring this share of the decrease its slope promises
 _SMALLEST_STEP = 2.0**-20
+_CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 _INEXACT = 1e-2  # digits asked of an iterative solver: Newton's own convergence makes the others
@@ -59,7 +60,7 @@ def minimise(
     free, goal = system.map.free, max(tolerance * reference, floor)
     if isinstance(system.linear, ReusedFactor):
         system.linear.restart()
-    energy, linear_iterations = float("nan"), 0
+    linear_iterations = 0
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -69,18 +70,22 @@ def minimise(
         if iteration == max_iterations:
             break
         direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), watch)
-        diagonal = system.matrix[system.map.pattern.diagonal]
-        goal = max(goal, _FORCE_ROUND_OFF * float(np.linalg.norm(diagonal * x[free].ravel())))
         linear_iterations += system.linear.iterations
+        if iteration == 0:
+            diagonal = system.matrix[system.map.pattern.diagonal]
+            goal = max(goal, _FORCE_ROUND_OFF * float(np.linalg.norm(diagonal * x[free].ravel())))
         slope = float(gradient @ direction)
         if slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", x, size / reference)
+        ahead = x.copy()
+        ahead[free] += direction.reshape(-1, 3)
+        with watch.phase("assembly"):
+            there = step.gradient(ahead)
+        if float(np.linalg.norm(there)) <= _CLEAR * size:  # False for NaN
+            x, gradient = ahead, there
+            continue
         with watch.phase("line search"):
-            if iteration == 0:
-                energy = step.energy(x)[0]
-            move = np.zeros_like(x)
-            move[free] = direction.reshape(-1, 3)
-            x, energy = _line_search(step, x, move, energy, slope, size / reference)
+            x = _line_search(step, x, ahead - x, slope, size / reference)
         with watch.phase("assembly"):
             gradient = step.gradient(x)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
@@ -116,15 +121,13 @@ def _solve(system: System, matrix: FloatArray, gradient: FloatArray, tolerance: 
         return -system.linear.solve(gradient, tolerance)
 
 
-def _line_search(
-    step: Increment, x: FloatArray, move: FloatArray, energy: float, slope: float, residual: float
-) -> tuple[FloatArray, float]:
+def _line_search(step: Increment, x: FloatArray, move: FloatArray, slope: float, residual: float) -> FloatArray:
     """The first point of x + t move, t = 1, ½, ¼ ..., that brings enough of the promised decrease."""
-    t = 1.0
+    energy, t = step.energy(x)[0], 1.0
     while t >= _SMALLEST_STEP:
         trial = x + t * move
         value, size = step.energy(trial)
         if value <= energy + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
-            return trial, value
+            return trial
         t *= 0.5
     raise NewtonFailure("no step of the line search lowers the energy", x, residual)
