@@ -57,7 +57,7 @@ def _check_pictures(path: Path, pictures: Iterable[NDArray[np.uint8]]) -> Iterat
 
 def _save_mp4(path: Path, pictures: Iterator[NDArray[np.uint8]], fps: float) -> Path:
     try:
-        import imageio_ffmpeg  # type: ignore[import-untyped]
+        import imageio_ffmpeg
     except ImportError as error:
         raise MissingExtra("imageio-ffmpeg", "video", "Writing an .mp4 film") from error
     first = next(pictures)
