@@ -5,7 +5,7 @@ import pytest
 from helpers import DOWN, interval, simulate
 
 from supple.elastic import Body, Damping, Pins
-from supple.errors import ConvergenceError, SceneError
+from supple.errors import ConvergenceError, SceneError, SuppleWarning
 from supple.material import MATERIALS, ArrudaBoyce, Material, StableNeoHookean
 from supple.method import FullSolver
 from supple.shape import make_shape
@@ -123,3 +123,13 @@ def test_unknown_settings_are_refused(option: dict, word: str) -> None:
     body = Body.build(make_shape("box", resolution=2), StableNeoHookean())
     with pytest.raises(SceneError, match=word):
         FullSolver(body, **option)
+
+
+def test_loads_lost_in_round_off_are_admitted_once() -> None:
+    mesh = make_shape("beam", resolution=8)
+    pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-9))
+    body = Body.build(mesh, StableNeoHookean(young=1e17), pins)
+    solver = FullSolver(body)
+    with pytest.warns(SuppleWarning, match="round-off") as caught:
+        simulate(solver, solver.start(), 0.02, 3, DOWN)
+    assert len(caught) == 1

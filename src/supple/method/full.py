@@ -1,12 +1,13 @@
 """The full-space solver: every vertex an unknown, Newton to a set number of digits."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins
-from supple.errors import ConvergenceError, SceneError
+from supple.errors import ConvergenceError, SceneError, SuppleWarning
 from supple.method.diagnosis import diagnose
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
@@ -69,6 +70,7 @@ class FullSolver:
         self._floor = _force_of_tiny_strain(body)
         self._reach = None if self.is_static else _wave_reach(body, self._integrator, time_step)
         self._held: tuple[bytes, System] | None = None
+        self._admitted = False
 
     def start(self, inputs: Inputs | None = None) -> FullState:
         x = self.body.mesh.vertices.copy()
@@ -153,6 +155,7 @@ class FullSolver:
         except NewtonFailure as failure:
             failure.terms = step.terms(failure.x)
             raise
+        self._admit_round_off(found.residual, step, reference)
         tally.newton += found.iterations
         tally.linear += found.linear_iterations
         tally.residual = max(tally.residual, found.residual)
@@ -184,6 +187,19 @@ class FullSolver:
         force = external_force(live.forces(end.forces), body.mass)
         motion = self._integrator(state.x, state.v, state.a, h)
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
+
+    def _admit_round_off(self, residual: float, step: Increment, reference: float) -> None:
+        """Say, once, when loads are so small beside the stiffness that their digits are lost."""
+        load = float(np.linalg.norm(step.map.unknowns(step.force)))
+        if self._admitted or residual <= max(10.0 * self.tolerance, 1e-3) or load < 0.1 * reference:
+            return
+        self._admitted = True
+        warnings.warn(
+            f"round-off leaves a residual of {residual:.2g} instead of {self.tolerance:g}: the body is too stiff for "
+            "its loads to be resolved in double precision, so lower young or hold it rigid.",
+            SuppleWarning,
+            stacklevel=2,
+        )
 
     def _refuse_wide_grabs(self, events: tuple[Event, ...]) -> None:
         """A grab couples its vertices, so they must share an element."""
