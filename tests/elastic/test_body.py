@@ -174,3 +174,14 @@ def test_locked_axes_leave_the_matrix(mesh) -> None:
     dense = dense_stiffness(body, disturbed(body), project=True)
     assert not dense[places.locked].any()
     assert not dense[:, places.locked].any()
+
+
+def test_matrix_of_the_unknowns_is_part_of_the_whole_one(mesh) -> None:
+    pins = Pins.merge([Pins.of([0, 7], "xy"), Pins.of([3, 5, 20])])
+    body = Body.build(mesh, StableNeoHookean(), pins)
+    x = disturbed(body)
+    whole = StiffnessMap.build(len(body.mass), body.parts, Pins.none())
+    own = StiffnessMap.build(len(body.mass), body.parts, pins)
+    data = whole.assemble(body.parts, x, np.empty(whole.pattern.nonzeros))
+    expected = own.assemble(body.parts, x, np.empty(own.pattern.nonzeros))
+    assert np.array_equal(own.extract(data, own.places_in(whole)), expected)

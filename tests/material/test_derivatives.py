@@ -3,20 +3,9 @@
 import numpy as np
 import pytest
 
-from supple.material import MATERIALS, ArrudaBoyce, Material
+from supple.material import Material
 
 SAMPLES = 12
-
-
-def make(name: str) -> Material:
-    if name == "arruda_boyce":
-        return ArrudaBoyce(shear=3e4, segments=8.0, bulk=4e5)
-    return MATERIALS[name](young=1e5, poisson=0.42)  # type: ignore[call-arg]
-
-
-@pytest.fixture(params=sorted(MATERIALS))
-def material(request: pytest.FixtureRequest) -> Material:
-    return make(request.param)
 
 
 def states(kind: str) -> np.ndarray:

@@ -133,7 +133,8 @@ class FullSolver:
         live, end = state.live, inputs.end
         system = self._system(live.pins(self.body.pins))
         h = inputs.duration
-        step = self._increment(state, end, h, system)
+        with watch.phase("assembly"):
+            step = self._increment(state, end, h, system)
         if system.unknowns == 0:
             return self._arrive(step.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         guesses = [state.x] if self.is_static else [state.x, state.x + h * state.v]
@@ -180,9 +181,8 @@ class FullSolver:
         parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
         drag = None
         if body.damping.stiffness > 0.0 and not self.is_static:
-            places, rows = system.whole
-            whole = places.assemble(parts, state.x, np.empty(places.pattern.nonzeros))
-            own = system.map.assemble(parts, state.x, np.empty_like(system.matrix))
+            whole = system.whole.assemble(parts, state.x, np.empty(system.whole.pattern.nonzeros))
+            own, rows = system.map.extract(whole, system.places_in_whole), system.whole_rows
             drag = Drag(body.damping.stiffness, own, rows, rows.fill(whole))
         force = external_force(live.forces(end.forces), body.mass)
         motion = self._integrator(state.x, state.v, state.a, h)

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
@@ -34,7 +35,16 @@ class System:
         return make_linear_solver(self.solver_name, self.map.pattern, self._points, self._reach)
 
     @cached_property
-    def whole(self) -> tuple[StiffnessMap, BlockRows]:
-        """The map to the stiffness of all vertices, as if nothing were held, and both triangles of its pattern."""
-        places = StiffnessMap.build(len(self._body.mass), self._body.parts, Pins.none())
-        return places, BlockRows.build(places.pattern)
+    def whole(self) -> StiffnessMap:
+        """The map to the stiffness of all vertices, as if nothing were held."""
+        return StiffnessMap.build(len(self._body.mass), self._body.parts, Pins.none())
+
+    @cached_property
+    def whole_rows(self) -> BlockRows:
+        """Both triangles of the pattern of all vertices."""
+        return BlockRows.build(self.whole.pattern)
+
+    @cached_property
+    def places_in_whole(self) -> NDArray[np.int64]:
+        """Where the entries of the unknowns' matrix stand in that of all vertices."""
+        return self.map.places_in(self.whole)
