@@ -85,9 +85,9 @@ def minimise(
             x, gradient = ahead, there
             continue
         with watch.phase("line search"):
-            x = _line_search(step, x, ahead - x, slope, size / reference)
+            x = _line_search(step, x, ahead, slope, size / reference)
         with watch.phase("assembly"):
-            gradient = step.gradient(x)
+            gradient = there if x is ahead else step.gradient(x)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
 
 
@@ -121,13 +121,13 @@ def _solve(system: System, matrix: FloatArray, gradient: FloatArray, tolerance: 
         return -system.linear.solve(gradient, tolerance)
 
 
-def _line_search(step: Increment, x: FloatArray, move: FloatArray, slope: float, residual: float) -> FloatArray:
-    """The first point of x + t move, t = 1, ½, ¼ ..., that brings enough of the promised decrease."""
-    energy, t = step.energy(x)[0], 1.0
+def _line_search(step: Increment, x: FloatArray, ahead: FloatArray, slope: float, residual: float) -> FloatArray:
+    """The first of `ahead`, half and quarter of the way to it ... that brings enough of the promised decrease."""
+    energy, trial, t = step.energy(x)[0], ahead, 1.0
     while t >= _SMALLEST_STEP:
-        trial = x + t * move
         value, size = step.energy(trial)
         if value <= energy + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
             return trial
         t *= 0.5
+        trial = x + t * (ahead - x)
     raise NewtonFailure("no step of the line search lowers the energy", x, residual)
