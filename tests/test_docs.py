@@ -191,5 +191,5 @@ def test_numbers_of_the_solver_page_are_those_of_the_code() -> None:
 
     text = " ".join((DOCS / "solver.md").read_text(encoding="utf-8").split())
     assert f"fewer than {Pardiso._PARALLEL_FROM:,} unknowns" in text
-    assert (FullSolver.max_halvings, "up to six times over" in text) == (6, True)
+    assert (MOST_HALVINGS, "up to six times over" in text) == (6, True)
     assert (ReusedFactor.patience, "more than six iterations" in text) == (6, True)

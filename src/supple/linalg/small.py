@@ -18,6 +18,7 @@ __all__ = [
     "point",
     "scale",
     "signed_svd",
+    "symmetric_eigen",
 ]
 
 _TINY = 1e-300
@@ -153,7 +154,7 @@ def _sweep(A, V):
 
 
 @point
-def _symmetric_eigen(A):
+def symmetric_eigen(A):
     """Nearly diagonal form and eigenvectors (columns) of a symmetric matrix; one more sweep reaches round-off."""
     V = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     A, V = _sweep(A, V)  # written out: a loop here would keep the loop over elements from vectorising
@@ -204,7 +205,7 @@ def _unit_or(a, fallback, floor):
 def signed_svd(F):
     """Rotations U, V and stretches s1 >= s2 >= |s3| with F = U diag(s) Vᵀ; s3 < 0 where F is inverted."""
     C = matmul_tn(F, F)
-    values, V = _sweep(*_symmetric_eigen((C[0], C[4], C[8], C[1], C[2], C[5])))
+    values, V = _sweep(*symmetric_eigen((C[0], C[4], C[8], C[1], C[2], C[5])))
     e0, e1, e2 = values[0], values[1], values[2]
     c0, c1, c2 = (V[0], V[3], V[6]), (V[1], V[4], V[7]), (V[2], V[5], V[8])
     e0, e1, c0, c1 = _descend(e0, e1, c0, c1)
@@ -226,7 +227,7 @@ def signed_svd(F):
 @point
 def clamp_symmetric(A):
     """The symmetric positive-semidefinite matrix nearest to A: negative eigenvalues become zero."""
-    values, V = _symmetric_eigen(A)
+    values, V = symmetric_eigen(A)
     a, b, c = max(values[0], 0.0), max(values[1], 0.0), max(values[2], 0.0)
     return (
         a * V[0] * V[0] + b * V[1] * V[1] + c * V[2] * V[2],

@@ -1,7 +1,10 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
 from supple.method.full import FullSolver
+from supple.method.model import ReducedModel
+from supple.method.reduced import ReducedSolver
+from supple.method.reduced_state import ReducedState
 from supple.method.solver import Report, Solver
 from supple.method.state import FullState
 
-__all__ = ["FullSolver", "FullState", "Report", "Solver"]
+__all__ = ["FullSolver", "FullState", "ReducedModel", "ReducedSolver", "ReducedState", "Report", "Solver"]

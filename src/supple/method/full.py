@@ -1,14 +1,15 @@
 """The full-space solver: every vertex an unknown, Newton to a set number of digits."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins
-from supple.errors import ConvergenceError, SceneError, SuppleWarning
-from supple.method.diagnosis import diagnose
+from supple.errors import SceneError, SuppleWarning
+from supple.method.halving import Tally, advance
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.solve.events import Event, Grab
@@ -27,21 +28,10 @@ __all__ = ["FullSolver"]
 FloatArray = NDArray[np.float64]
 
 
-@dataclass
-class _Tally:
-    """What the parts of a step add up to."""
-
-    newton: int = 0
-    linear: int = 0
-    residual: float = 0.0
-    halvings: int = 0
-
-
 class FullSolver:
     """Static, implicit Euler or Newmark steps of a body, over one Newton core."""
 
     name = "full"
-    max_halvings = 6
 
     def __init__(
         self,
@@ -84,9 +74,10 @@ class FullSolver:
         if not inputs.duration > 0.0:
             raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
         self._refuse_wide_grabs(inputs.events)
-        watch, tally = Stopwatch(), _Tally()
+        watch, tally = Stopwatch(), Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
-        state = self._advance(state, replace(inputs, events=()), tally, watch, 0)
+        single = partial(self._single, watch=watch)
+        state = advance(single, state, replace(inputs, events=()), tally, self.body, self.is_static)
         return state, Report(
             watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings
         )
@@ -117,19 +108,7 @@ class FullSolver:
             f"linear solver: {system.linear.name} ({system.reason})",
         ]
 
-    def _advance(self, state: FullState, inputs: Inputs, tally: _Tally, watch: Stopwatch, depth: int) -> FullState:
-        """One step, or two of half the length where one fails."""
-        try:
-            return self._single(state, inputs, tally, watch)
-        except NewtonFailure as failure:
-            if depth == self.max_halvings:
-                raise ConvergenceError(diagnose(self.body, failure, inputs, self.is_static)) from failure
-            tally.halvings = max(tally.halvings, depth + 1)
-            first, second = inputs.halves()
-            state = self._advance(state, first, tally, watch, depth + 1)
-            return self._advance(state, second, tally, watch, depth + 1)
-
-    def _single(self, state: FullState, inputs: Inputs, tally: _Tally, watch: Stopwatch) -> FullState:
+    def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
         live, end = state.live, inputs.end
         system = self._system(live.pins(self.body.pins))
         h = inputs.duration

@@ -11,7 +11,7 @@ from supple.elastic import Pins
 from supple.solve.events import Grab, event_from_dict, event_to_dict
 from supple.solve.live import Live
 
-__all__ = ["FullState", "pack_state", "unpack_state"]
+__all__ = ["FullState", "pack_live", "pack_state", "unpack_live", "unpack_state"]
 
 FloatArray = NDArray[np.float64]
 
@@ -31,9 +31,8 @@ class FullState:
     live: Live = field(default_factory=Live)
 
 
-def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
-    """The state as plain arrays."""
-    live = state.live
+def pack_live(live: Live) -> dict[str, NDArray[np.generic]]:
+    """What the user changed as plain arrays."""
     settings = {
         "stiffness": live.stiffness,
         "gravity": live.gravity,
@@ -41,10 +40,6 @@ def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
         "grabs": [event_to_dict(grab) for grab in live.grabs],
     }
     return {
-        "time": np.array(state.time),
-        "x": state.x,
-        "v": state.v,
-        "a": state.a,
         "added": live.added.vertices,
         "added_axes": live.added.held,
         "places": live.places,
@@ -54,11 +49,11 @@ def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
-    """The state that was packed."""
+def unpack_live(arrays: Mapping[str, NDArray[np.generic]]) -> Live:
+    """What was packed."""
     settings = json.loads(str(arrays["live"]))
     grabs = tuple(grab for grab in map(event_from_dict, settings["grabs"]) if isinstance(grab, Grab))
-    live = Live(
+    return Live(
         settings["stiffness"],
         tuple(settings["gravity"]) if settings["gravity"] else None,
         settings["throttle"],
@@ -67,5 +62,14 @@ def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
         np.asarray(arrays["places"], np.float64),
         Pins(np.asarray(arrays["released"], np.int32), np.asarray(arrays["released_axes"], np.bool_)),
     )
+
+
+def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
+    """The state as plain arrays."""
+    return {"time": np.array(state.time), "x": state.x, "v": state.v, "a": state.a, **pack_live(state.live)}
+
+
+def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
+    """The state that was packed."""
     x, v, a = (np.asarray(arrays[key], np.float64) for key in ("x", "v", "a"))
-    return FullState(float(arrays["time"]), x, v, a, live)
+    return FullState(float(arrays["time"]), x, v, a, unpack_live(arrays))

@@ -1,0 +1,103 @@
+"""The reduced element, the same in every method: F = F₀ + G q on the elements of a rule, and nothing per vertex.
+
+The reduced force is the sum of w Gᵀ P, the reduced stiffness the sum of w Gᵀ H G. Elements are stacked so that both
+are matrix products. Forces are in double precision; the products that make the stiffness are in single, since Newton's
+method corrects itself.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.element_map import ElementMap
+from supple.cubature.reduced_kernels import PointLoops, point_loops
+from supple.cubature.reduced_stiffness import square_rows
+from supple.elastic import Body
+from supple.linalg.blas import square_address
+from supple.material.response import Response
+
+__all__ = ["ReducedElements"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedElements:
+    """Weighted elements as seen from a subspace, those of one kind of material together."""
+
+    responses: tuple[Response, ...]
+    bounds: NDArray[np.int64]
+    """Elements of kind k stand from bounds[k] to bounds[k + 1]."""
+    gradient: FloatArray
+    """G, (9 c, r): row 9 e + k is the derivative of entry k of element e's F by the coordinates."""
+    rest: FloatArray
+    """F₀, (9 c,)."""
+    table: FloatArray
+    """Volume times weight [m³] and the three moduli, (4, c)."""
+
+    @classmethod
+    def build(
+        cls, body: Body, columns: FloatArray, members: NDArray[np.integer], weights: FloatArray
+    ) -> "ReducedElements":
+        """The elements `members` of a body, each counted `weights` times, for displacements U q with U (3 n, r)."""
+        elements = ElementMap(body)
+        kind_of: dict[Response, int] = {}
+        kinds = np.array([kind_of.setdefault(part.material.response, len(kind_of)) for part in body.parts])
+        order = np.argsort(kinds[elements.part[members]], kind="stable")
+        who = np.asarray(members)[order]
+        kind = kinds[elements.part[who]]
+        used = sorted(set(kind.tolist()))
+        moduli = np.array([part.material.moduli for part in body.parts])
+        return cls(
+            tuple(response for response, number in kind_of.items() if number in used),
+            np.concatenate([[0], np.cumsum([np.count_nonzero(kind == number) for number in used])]).astype(np.int64),
+            np.ascontiguousarray(elements.gradients(columns, who).reshape(9 * len(who), columns.shape[1])),
+            np.tile(np.eye(3).ravel(), len(who)),
+            np.vstack([elements.volume[who] * np.asarray(weights)[order], moduli[elements.part[who]].T]),
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return int(self.table.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """Number of coordinates."""
+        return int(self.gradient.shape[1])
+
+    @cached_property
+    def loops(self) -> PointLoops:
+        """The compiled loops over these elements."""
+        return point_loops(self.responses)
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """G in single precision, (c, 9, r)."""
+        return np.ascontiguousarray(self.gradient.reshape(self.count, 9, self.rank), np.float32)
+
+    def with_stiffness(self, factor: float) -> "ReducedElements":
+        """The same elements with their energy multiplied."""
+        return replace(self, table=self.table * np.array([factor, 1.0, 1.0, 1.0])[:, None])
+
+    def energy(self, q: FloatArray) -> float:
+        """Elastic energy [J] at coordinates q (r,)."""
+        return float(self.loops.energy(self.rest + self.gradient @ q, self.table, self.bounds, 0))
+
+    def force(self, q: FloatArray) -> FloatArray:
+        """Derivative of the energy by the coordinates, (r,)."""
+        stress = np.empty_like(self.rest)
+        self.loops.stress(self.rest + self.gradient @ q, self.table, self.bounds, 0, 0, self.count, stress)
+        return stress @ self.gradient
+
+    def stiffness(self, q: FloatArray, *, project: bool = False) -> FloatArray:
+        """Second derivative of the energy by the coordinates in single precision, (r, r)."""
+        L, signs = np.empty((self.count, 9, 9), np.float32), np.empty((self.count, 9), np.bool_)
+        F = self.rest + self.gradient @ q
+        self.loops.roots(F, self.table, self.bounds, 0, 0, self.count, L, signs)
+        K = np.zeros((self.rank, self.rank), np.float32)
+        stack = np.empty((9 * self.count, self.rank), np.float32)
+        square_rows(square_address(), self.single, L, signs, 0, self.count, project, stack, K)
+        return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)

@@ -1,0 +1,43 @@
+"""The product that costs most of a reduced step: K = Σ Gᵀ H G as a square, half the work of a general product.
+
+With H = Σ ± l lᵀ over its eigenvectors, K is the square of the rows lᵀG with positive sign less that of the others.
+Both stand in one stack, the former from its top and the latter from its bottom.
+"""
+
+from numba import njit
+
+from supple.linalg.blas import add_square
+
+__all__ = ["square_rows"]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def square_rows(address, G, L, signs, begin, end, project, stack, K):
+    """Lower triangle of K (r, r) of elements begin to end; `project` leaves the negative rows out.
+
+    G (c, 9, r), L (c, 9, 9), stack (9 c, r) and K in single precision; rows 9 begin to 9 end of the stack are used.
+    """
+    top, bottom = 9 * begin, 9 * end
+    for e in range(begin, end):
+        for i in range(9):
+            if signs[e, i]:
+                row = top
+                top += 1
+            else:
+                bottom -= 1
+                row = bottom
+            combine(L[e, i], G[e], stack[row])
+    add_square(address, stack, 9 * begin, top, 1.0, 0.0, K)
+    if bottom < 9 * end and not project:
+        add_square(address, stack, bottom, 9 * end, -1.0, 1.0, K)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def combine(l, G, out):
+    """out = lᵀ G, (r,)."""
+    l0, l1, l2, l3, l4, l5, l6, l7, l8 = l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8]
+    for j in range(out.size):
+        out[j] = (
+            l0 * G[0, j] + l1 * G[1, j] + l2 * G[2, j] + l3 * G[3, j] + l4 * G[4, j]
+            + l5 * G[5, j] + l6 * G[6, j] + l7 * G[7, j] + l8 * G[8, j]
+        )  # fmt: skip

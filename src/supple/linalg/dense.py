@@ -1,0 +1,46 @@
+"""Small dense symmetric systems inside compiled loops: a factor that says when there is none."""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["cholesky", "cholesky_solve"]
+
+# Sums may be reordered into vector lanes; the order is fixed by the code, not by the run.
+_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+
+
+@_kernel
+def _dot(a, b, count):
+    total = 0.0
+    for k in range(count):
+        total += a[k] * b[k]
+    return total
+
+
+@_kernel
+def cholesky(A):
+    """Overwrite the lower triangle of A (n, n) with its factor L; False where A is not positive definite."""
+    n = A.shape[0]
+    for j in range(n):
+        row = A[j]
+        pivot = row[j] - _dot(row, row, j)
+        if not pivot > 1e-14 * abs(row[j]):  # also where it is not a number
+            return False
+        root = np.sqrt(pivot)
+        row[j] = root
+        for i in range(j + 1, n):
+            A[i, j] = (A[i, j] - _dot(A[i], row, j)) / root
+    return True
+
+
+@_kernel
+def cholesky_solve(L, b):
+    """Overwrite b (n,) with the solution of L Lᵀ x = b."""
+    n = L.shape[0]
+    for i in range(n):
+        b[i] = (b[i] - _dot(L[i], b, i)) / L[i, i]
+    for i in range(n - 1, -1, -1):
+        b[i] /= L[i, i]
+        value = b[i]
+        for k in range(i):
+            b[k] -= L[i, k] * value

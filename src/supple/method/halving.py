@@ -1,0 +1,47 @@
+"""A step, or two of half the length where one fails, and what the parts of a step add up to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from supple.elastic import Body
+from supple.errors import ConvergenceError
+from supple.method.diagnosis import diagnose
+from supple.solve.inputs import Inputs
+from supple.solve.newton import NewtonFailure
+
+__all__ = ["MOST_HALVINGS", "Tally", "advance"]
+
+State = TypeVar("State")
+MOST_HALVINGS = 6  #: times that a step is halved
+
+
+@dataclass
+class Tally:
+    """What the parts of a step add up to."""
+
+    newton: int = 0
+    linear: int = 0
+    residual: float = 0.0
+    halvings: int = 0
+
+
+def advance(
+    single: Callable[[State, Inputs, Tally], State],
+    state: State,
+    inputs: Inputs,
+    tally: Tally,
+    body: Body,
+    static: bool,
+    depth: int = 0,
+) -> State:
+    """The state after `inputs`, through as many halvings as it takes."""
+    try:
+        return single(state, inputs, tally)
+    except NewtonFailure as failure:
+        if depth == MOST_HALVINGS:
+            raise ConvergenceError(diagnose(body, failure, inputs, static)) from failure
+        tally.halvings = max(tally.halvings, depth + 1)
+        first, second = inputs.halves()
+        state = advance(single, state, first, tally, body, static, depth + 1)
+        return advance(single, state, second, tally, body, static, depth + 1)

@@ -1,0 +1,305 @@
+"""The reduced solver: a body moves in a subspace, its forces come from the elements of a rule.
+
+x = c + R (X + S p + U q): bodies held by pins that stand still have R = I; where pins move, R and c follow them and p
+takes what is not rigid in their motion; the frame of a body that nothing holds is among the unknowns.
+"""
+
+import time
+import warnings
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body
+from supple.errors import SceneError, SuppleWarning
+from supple.method.halving import Tally, advance
+from supple.method.model import ReducedModel
+from supple.method.reduced_carry import Carrier
+from supple.method.reduced_frame import FRAMED
+from supple.method.reduced_framed import Frames, Moving
+from supple.method.reduced_handles import Handles
+from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
+from supple.method.reduced_state import ReducedState
+from supple.method.reduced_still import KINDS, still_kernel
+from supple.method.solver import Arrays, Report
+from supple.solve.forces import Force
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.live import Live
+from supple.solve.newton import NewtonFailure
+
+__all__ = ["ReducedSolver"]
+
+FloatArray = NDArray[np.float64]
+_BEYOND = 1.5  # times the trained size of coordinates at which a user is told
+_NOTHING = np.zeros((0, 0))
+
+
+class ReducedSolver:
+    """Static, implicit Euler or Newmark steps of a body in the subspace of a model."""
+
+    name = "reduced"
+
+    def __init__(
+        self,
+        body: Body,
+        model: ReducedModel,
+        *,
+        integrator: str = "implicit_euler",
+        tolerance: float = 1e-4,
+        max_iterations: int | None = None,
+    ) -> None:
+        """`tolerance` is Newton's, relative to the forces that act."""
+        if integrator not in KINDS:
+            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(KINDS)}.")
+        if not 0.0 < tolerance < 1.0:
+            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+        _refuse_other_mesh(body, model)
+        self.body, self.model, self.tolerance = body, model, tolerance
+        self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
+        self.is_free = len(body.pins.vertices) == 0
+        self.rank = model.basis.rank
+        self._most = float(max_iterations or 50)
+        self._elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
+        # Forces of a strain of 1e-13: below it all is round-off
+        self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
+        self._scaled: tuple[float, ReducedElements] = (1.0, self._elements)
+        self._scratch = Scratch.of(self._elements, self.rank)
+        self._still = still_kernel(self._elements.loops, is_large(self._elements))
+        self._at_rest: tuple[object, bool] = (None, False)
+        self._told = False
+        self._weights = model.basis.importance / max(model.reach, 1e-300) ** 2
+
+    def start(self, inputs: Inputs | None = None) -> ReducedState:
+        x = self.body.mesh.vertices
+        if inputs is None:
+            return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
+        x = Live().place(x, self.body.pins, inputs.begin.targets)
+        a = np.zeros_like(x)
+        if not self.is_static:
+            for force in inputs.begin.forces:
+                force.add_to(a, self.body.mass)
+            a /= self.body.mass[:, None]
+        return self.from_full(x, np.zeros_like(x), a, inputs.begin.time)
+
+    def step(self, state: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
+        if not inputs.duration > 0.0:
+            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        begin, tally = time.perf_counter(), Tally()
+        if inputs.events:
+            live = state.live.after(inputs.events, self.positions(state))
+            if len(live.released.vertices):
+                raise SceneError(
+                    "a pin of the scene cannot be released in a subspace that was trained with it: train without it and "
+                    "pin it by an event, or use the full solver."
+                )
+            state, inputs = replace(state, live=live), replace(inputs, events=())
+        state = advance(self._single, state, inputs, tally, self.body, self.is_static)
+        error = self._estimate(state)
+        spent = 1e3 * (time.perf_counter() - begin)
+        return state, Report(
+            {"step": spent, "other": 0.0, "total": spent}, tally.newton, 0, "reduced", 0.0, 0, error, tally.residual,
+            tally.halvings,
+        )  # fmt: skip
+
+    def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        if state.is_framed:
+            return self._moving.field(state, 0, vertices)
+        rest = self.body.mesh.vertices
+        return (rest if vertices is None else rest[vertices]) + self.model.basis.lift(state.shapes[0], vertices)
+
+    def to_full(self, state: ReducedState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if state.is_framed:
+            return self._moving.field(state, 0), self._moving.field(state, 1), self._moving.field(state, 2)
+        v, a = (self.model.basis.lift(state.shapes[k]) for k in (1, 2))
+        return self.positions(state), v, a
+
+    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> ReducedState:
+        x, v, a = (np.asarray(field, np.float64) for field in (x, v, a))
+        held, rest = self.body.pins.vertices, self.body.mesh.vertices
+        if self.is_free or not np.array_equal(x[held], rest[held]):
+            state = self._moving.project(x, v, a, time)
+        else:
+            q = np.array([self.model.basis.project(field) for field in (x - rest, v, a)])
+            state = ReducedState(time, q)
+        q = state.shapes[0, 1 : 1 + self.rank] if state.is_framed else state.shapes[0]
+        return replace(state, elastic=float(np.linalg.norm(self._elements.force(q))))
+
+    def pack(self, state: ReducedState) -> dict[str, NDArray[np.generic]]:
+        return state.pack()
+
+    def unpack(self, arrays: Arrays) -> ReducedState:
+        return ReducedState.unpack(arrays)
+
+    def describe(self) -> list[str]:
+        rule, error = self.model.rule, self.model.error
+        frame = "a frame of its own" if self.is_free else "a frame that follows its pins"
+        known = "" if error is None else f", error of held-out cases {100 * error:.2g} %"
+        return [
+            f"reduced space, {self.rank} coordinates ({self.model.basis.source}) and {frame}, "
+            f"{self._integrator.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
+            f"forces from {rule.size:,} of {len(self.body.mesh.tets):,} elements{known}",
+        ]
+
+    def _single(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:
+        if state.is_framed or not self._rests(inputs.end):
+            return self._step_framed(state, inputs, tally)
+        live, rank = state.live, self.rank
+        scale, elements = self._stiffened(live.stiffness)
+        pushed = [self._handles.of_force(force) for force in self._forces(live, inputs.end)]
+        handles = self._handles.stack([handle for handle, _ in pushed], slice(1, 1 + rank))
+        forces = np.array([vector for _, vector in pushed]).reshape(-1, 3)
+        M, pull = self._extras(state, elements, inputs.duration)
+        scalars = np.array(
+            (inputs.duration, self._kind, self.body.damping.mass, self.tolerance, self._floor * scale, self._most,
+             scale * state.elastic)
+        )  # fmt: skip
+        s = self._scratch
+        motion, iterations, _, residual, elastic, status = self._still(
+            s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds,
+            state.shapes, handles, forces, M, pull, scalars, s.L, s.signs, s.stack, s.halves, s.K,
+        )  # fmt: skip
+        tally.newton += iterations
+        tally.residual = max(tally.residual, residual)
+        if status != CONVERGED:
+            raise self._failure(ReducedState(inputs.end.time, motion), residual, status, inputs)
+        return ReducedState(inputs.end.time, motion, elastic=elastic / scale, live=live)
+
+    def _extras(self, state: ReducedState, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
+        """Springs and drag by stiffness as ½ qᵀM q - pull·q."""
+        live, beta = state.live, self.body.damping.stiffness
+        drags = beta > 0.0 and not self.is_static
+        if not live.grabs and not len(live.added.vertices) and not drags:
+            return _NOTHING, np.zeros(self.rank)
+        M, pull = np.zeros((self.rank, self.rank)), np.zeros(self.rank)
+        springs = self._handles.of_live(live)
+        for handle, stiffness, target in zip(springs.handles, springs.stiffness, springs.targets, strict=True):
+            J = handle.J[:, 1 : 1 + self.rank]
+            M += J.T @ (stiffness[:, None] * J)
+            pull += J.T @ (stiffness * (target - self._centre * handle.weight - handle.J[:, 0]))
+        if drags:
+            drag, origin = self._drag(state.shapes[0], state.shapes[1], elements, h)
+            M += drag
+            pull += drag @ origin
+        return M, pull
+
+    def _drag(self, q: FloatArray, speed: FloatArray, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
+        """cv β K at the beginning, and the coordinates it pulls to."""
+        newmark = self._integrator == "newmark"
+        cv = (2.0 if newmark else 1.0) / h
+        K = elements.stiffness(q, project=True)
+        return cv * self.body.damping.stiffness * K, q + (0.5 * h * speed if newmark else 0.0)
+
+    def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:
+        moving, live, h = self._moving, state.live, inputs.duration
+        state = state if state.is_framed else moving.enframe(state)
+        scale, elements = self._stiffened(live.stiffness)
+        pushed = [self._handles.of_force(force) for force in self._forces(live, inputs.end)]
+        springs = self._handles.of_live(live)
+        if self.is_free and self.is_static and not springs.handles:
+            moving.refuse_floating(pushed)
+        drag = (_NOTHING, np.zeros(self.rank))
+        if self.body.damping.stiffness > 0.0 and not self.is_static:
+            q, speed = moving.coordinates(state)
+            drag = self._drag(q, speed, elements, h)
+        step = moving.prepare(state, inputs.end, h, pushed, springs, drag)
+        acting = scale * state.elastic + moving.acting(state, pushed)
+        settings = np.array((self.tolerance, acting, self._floor * scale, self._most))
+        s, kernel = self._framed_scratch, newton_kernel(elements.loops, FRAMED, is_large(elements))
+        z, iterations, _, residual, elastic, status = kernel(
+            s.address, elements.gradient, elements.single, elements.rest + self._strained @ step.loads.tail,
+            elements.table, elements.bounds, step.loads, step.begin, step.guess, settings,
+            s.L, s.signs, s.stack, s.halves, s.K,
+        )  # fmt: skip
+        tally.newton += iterations
+        tally.residual = max(tally.residual, residual)
+        reached = moving.arrive(state, step, z, inputs.end.time, h)
+        if status != CONVERGED:
+            raise self._failure(reached, residual, status, inputs)
+        return replace(reached, elastic=elastic / scale, live=live)
+
+    def _failure(self, state: ReducedState, residual: float, status: int, inputs: Inputs) -> NewtonFailure:
+        x = self.positions(state)
+        failure = NewtonFailure(REASONS[status], x, residual)
+        external = np.zeros_like(x)
+        for force in inputs.end.forces:
+            force.add_to(external, self.body.mass)
+        failure.terms = {"elastic force": self.body.forces(x), "external force": external}
+        return failure
+
+    def _forces(self, live: Live, end: Moment) -> tuple[Force, ...]:
+        return end.forces if live.gravity is None else live.forces(end.forces)
+
+    def _stiffened(self, factor: float) -> tuple[float, ReducedElements]:
+        """The factor, and the elements with their energy multiplied by it."""
+        if self._scaled[0] != factor:
+            self._scaled = factor, self._elements.with_stiffness(factor)
+        return self._scaled
+
+    def _rests(self, end: Moment) -> bool:
+        """Whether the pins are where they are at rest; the last answer is kept, because targets seldom change."""
+        if self.is_free:
+            return False
+        if self._at_rest[0] is not end.targets:
+            same = np.array_equal(end.targets, self.body.mesh.vertices[self.body.pins.vertices])
+            self._at_rest = end.targets, same
+        return self._at_rest[1]
+
+    def _estimate(self, state: ReducedState) -> float | None:
+        """The model's own error; a user is told, once, when the body is bent more than in training."""
+        q = state.shapes[0, 1 : 1 + self.rank] if state.is_framed else state.shapes[0]
+        beyond = float(self._weights @ (q * q))
+        if beyond > _BEYOND**2 and not self._told and self.model.reach > 0.0:
+            self._told = True
+            warnings.warn(
+                f"at {state.time:.4g} s the body is deformed {np.sqrt(beyond):.2g} times as much as in any training "
+                "sample, so its error is not known: train with stronger loads, or use the full solver.",
+                SuppleWarning,
+                stacklevel=3,
+            )
+        return self.model.error
+
+    @cached_property
+    def _centre(self) -> FloatArray:
+        return np.asarray(self.body.mass @ self.body.mesh.vertices / self.body.mass.sum())
+
+    @cached_property
+    def _shapes(self) -> FloatArray:
+        """Ψ = (X, U, S), X from the centre of mass, (n, 3, m)."""
+        n, model = len(self.body.mass), self.model
+        about = (self.body.mesh.vertices - self._centre)[:, :, None]
+        columns = [fields.reshape(n, 3, fields.shape[1]) for fields in (model.basis.columns, model.carried)]
+        return np.concatenate([about, *columns], axis=2)
+
+    @cached_property
+    def _handles(self) -> Handles:
+        hold = float(self.body.mass.sum() * self.model.basis.importance.max())
+        return Handles(self._shapes, self.body.mass, hold)
+
+    @cached_property
+    def _moving(self) -> Moving:
+        carrier = None if self.is_free else Carrier(self.body, self.model.carried)
+        frames = Frames(self._shapes, self.body.mass, self.rank)
+        return Moving(self.body, self._shapes, self._centre, frames, carrier, self._integrator)
+
+    @cached_property
+    def _strained(self) -> FloatArray:
+        """Deformation gradients by p, (9 c, s)."""
+        rule = self.model.rule
+        return ReducedElements.build(self.body, self.model.carried, rule.members, rule.weights).gradient
+
+    @cached_property
+    def _framed_scratch(self) -> Scratch:
+        return Scratch.of(self._elements, self.rank + (6 if self.is_free else 0))
+
+
+def _refuse_other_mesh(body: Body, model: ReducedModel) -> None:
+    rows, members = len(model.basis.columns), model.rule.members
+    if rows != 3 * len(body.mass) or (len(members) and members.max() >= len(body.mesh.tets)):
+        raise SceneError(
+            f"the model is of a body with {rows // 3} vertices where this one has {len(body.mass)}: train again."
+        )
+    if not len(members):
+        raise SceneError("the model's rule has no elements, so nothing would resist: train again.")

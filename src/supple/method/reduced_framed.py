@@ -1,0 +1,360 @@
+"""Steps of a body with a frame: what Newton's kernel is given, and what is made of its answer."""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body
+from supple.errors import SceneError
+from supple.method.reduced_carry import Carrier
+from supple.method.reduced_frame import FrameLoads, rotation
+from supple.method.reduced_handles import Handle, Springs
+from supple.method.reduced_state import ReducedState
+from supple.solve.increment import Motion
+from supple.solve.inputs import Moment
+from supple.solve.integrator import INTEGRATORS
+from supple.subspace.rigid_fit import fit_rigid
+
+__all__ = ["Frames", "Moving", "skew"]
+
+FloatArray = NDArray[np.float64]
+
+
+def skew(w: FloatArray) -> FloatArray:
+    """The matrix of w x ."""
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+class Frames:
+    """The sums over the mesh that the inertia of moving shapes needs, made once."""
+
+    def __init__(self, shapes: FloatArray, mass: FloatArray, rank: int) -> None:
+        """Ψ (n, 3, m) and vertex masses [kg], (n,); coordinates q are entries 1 to 1 + rank of a shape."""
+        self.rank, self.mass = rank, float(mass.sum())
+        by_axis = [np.ascontiguousarray(shapes[:, i]) for i in range(3)]
+        self.A = np.array([[a.T @ (mass[:, None] * b) for b in by_axis] for a in by_axis])
+        """A_ij = Ψ_iᵀ M Ψ_j, (3, 3, m, m)."""
+        self.sums = np.array([mass @ a for a in by_axis])
+        """Σ m Ψ, (3, m)."""
+        self.q = slice(1, 1 + rank)
+
+    @cached_property
+    def plain(self) -> FloatArray:
+        """ΨᵀMΨ, (m, m)."""
+        return np.asarray(np.einsum("iiab->ab", self.A))
+
+    def loads(
+        self,
+        target: tuple[FloatArray, FloatArray, FloatArray],
+        c: float,
+        begin: FloatArray,
+        tail: FloatArray,
+        pushed: list[tuple[Handle, FloatArray]],
+        springs: Springs,
+        drag: tuple[FloatArray, FloatArray],
+    ) -> FrameLoads:
+        """The loads of a step towards x̂ = (shapes (k, m), turns (k, 3, 3), offset (3,)) from the shape `begin`."""
+        shapes, turns, offset = target
+        used = np.flatnonzero(turns.any(axis=(1, 2)))
+        shapes, turns = shapes[used], np.ascontiguousarray(turns[used])
+        moments = np.array([self.A @ s for s in shapes]).reshape(-1, 3, 3, self.sums.shape[1])
+        rest = np.zeros(self.sums.shape[1])
+        rest[0], rest[1 + self.rank :] = 1.0, tail
+        handles = [handle for handle, _ in pushed] + springs.handles
+        count, free = len(handles), len(pushed)
+        forces, stiffness, targets = (np.zeros((count, 3)) for _ in range(3))
+        forces[:free] = np.array([vector for _, vector in pushed]).reshape(-1, 3)
+        stiffness[free:], targets[free:] = springs.stiffness, springs.targets
+        return FrameLoads(
+            np.array([c, self.mass]),
+            np.ascontiguousarray(self.plain[self.q] @ rest),
+            self.sums,
+            moments,
+            turns,
+            offset,
+            np.einsum("kij,jm,km->i", turns, self.sums, shapes),
+            self.A @ begin,
+            tail,
+            np.array([handle.J for handle in handles]).reshape(count, 3, -1),
+            np.array([handle.weight for handle in handles], float),
+            forces,
+            stiffness,
+            targets,
+            *drag,
+        )
+
+    def tangent(self, field: tuple[FloatArray, FloatArray, FloatArray], s: FloatArray, R: FloatArray) -> Any:
+        """Velocity of the centre (3,), spin (3,) in the body's axes and q̇ (r,) nearest to a field, in the metric.
+
+        The field is (shapes, turns, offset); the body has the shape s, turned by R.
+        """
+        shapes, turns, offset = field
+        y, n = self.A @ s, self.rank + 3
+        K, b = np.eye(n), np.zeros(n)
+        second = y @ s
+        K[self.rank :, self.rank :] = np.trace(second) * np.eye(3) - second
+        for i in range(3):
+            a, c = (i + 1) % 3, (i + 2) % 3
+            K[self.rank + i, : self.rank] = K[: self.rank, self.rank + i] = (y[c, a] - y[a, c])[self.q]
+        for shape, turn in zip(shapes, turns, strict=True):
+            Q, moments = R.T @ turn, self.A @ shape
+            b[: self.rank] += np.einsum("ij,ijm->m", Q, moments)[self.q]
+            third = moments @ s  # Σ m y_b z_d
+            for k in range(3):
+                a, c = (k + 1) % 3, (k + 2) % 3
+                b[self.rank + k] += third[a] @ Q[c] - third[c] @ Q[a]
+        found = np.linalg.solve(K, b)
+        travel = offset + np.einsum("kij,jm,km->i", turns, self.sums, shapes) / self.mass
+        return travel, found[self.rank :], found[: self.rank]
+
+    def inner(self, field: tuple[FloatArray, FloatArray, FloatArray], R: FloatArray) -> FloatArray:
+        """UᵀM Rᵀ w of a field w = (shapes, turns, offset), (r,)."""
+        shapes, turns, offset = field
+        total = self.sums[:, self.q].T @ (R.T @ offset)
+        for shape, turn in zip(shapes, turns, strict=True):
+            total += np.einsum("ij,ijm->m", R.T @ turn, self.A @ shape)[self.q]
+        return total
+
+    def state(
+        self, time: float, s: FloatArray, R: FloatArray, centre: FloatArray, rates: Any, changes: Any
+    ) -> ReducedState:
+        """The state of a shape and frame with velocities (centre, spin, q̇) and accelerations of the same."""
+        V, spin, speed = rates
+        A, angular, push = changes
+        shapes = np.zeros((3, len(s)))
+        shapes[0], shapes[1, 1 : 1 + len(speed)], shapes[2, 1 : 1 + len(push)] = s, speed, push
+        W = skew(spin)
+        turns = np.zeros((3, 3, 3, 3))
+        turns[0, 0] = R
+        turns[1, 0], turns[1, 1] = R @ W, R
+        # Centripetal and Coriolis parts are no unknowns but follow from the velocities
+        turns[2, 0], turns[2, 1], turns[2, 2] = R @ (skew(angular) + W @ W), 2.0 * R @ W, R
+        return ReducedState(time, shapes, turns, np.array([centre, V, A]))
+
+
+class Step(NamedTuple):
+    """A step as Newton's kernel takes it, and what is needed to read its answer."""
+
+    loads: FrameLoads
+    begin: FloatArray
+    guess: FloatArray
+    motion: Motion
+
+
+class Moving:
+    """Moves a body and its frame: free, or carried by pins."""
+
+    def __init__(
+        self,
+        body: Body,
+        shapes: FloatArray,
+        centre: FloatArray,
+        frames: Frames,
+        carrier: Carrier | None,
+        integrator: str,
+    ) -> None:
+        self.body, self.frames, self.carrier = body, frames, carrier
+        self._shapes, self._centre, self._kind = shapes, centre, integrator
+        self._tail = shapes.shape[2] - 1 - frames.rank
+
+    def field(self, state: ReducedState, number: int, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Positions (0), velocities (1) or accelerations (2) of all or of chosen vertices, (k, 3)."""
+        rows = self._shapes if vertices is None else self._shapes[vertices]
+        total = np.tile(state.offsets[number], (len(rows), 1))
+        for turn, shape in zip(state.turns[number], state.shapes, strict=True):
+            if turn.any():
+                total += (rows @ shape) @ turn.T
+        return total
+
+    def coordinates(self, state: ReducedState) -> tuple[FloatArray, FloatArray]:
+        """q and q̇."""
+        q = state.shapes[0, self.frames.q]
+        if self._kind == "newmark":
+            return q, state.shapes[1, self.frames.q]
+        return q, np.zeros_like(q)
+
+    def enframe(self, state: ReducedState) -> ReducedState:
+        """A state of a still frame as one of a moving frame."""
+        q, v, a = state.shapes
+        zero, I = np.zeros(3), np.eye(3)
+        s = np.concatenate([[1.0], q, np.zeros(self._tail)])
+        pad = np.zeros(self._tail)
+        made = self.frames.state(
+            state.time, s, I, self._centre, (zero, zero, np.append(v, pad)), (zero, zero, np.append(a, pad))
+        )  # fmt: skip
+        return replace(made, elastic=state.elastic, live=state.live)
+
+    def prepare(
+        self,
+        state: ReducedState,
+        end: Moment,
+        h: float,
+        pushed: list[tuple[Handle, FloatArray]],
+        springs: Springs,
+        drag: tuple[FloatArray, FloatArray],
+    ) -> Step:
+        """The step to a moment."""
+        # Fields over the same shapes add like their turns and offsets, so an integrator works on these
+        fields = [np.vstack([state.turns[k].reshape(9, 3), state.offsets[k]]) for k in range(3)]
+        motion = INTEGRATORS[self._kind](*fields, h)
+        alpha = self.body.damping.mass
+        c = motion.ca + motion.cv * alpha
+        aim = (motion.ca * motion.xa + motion.cv * alpha * motion.xv) / c if c else np.zeros((10, 3))
+        begin = state.shapes[0]
+        R, centre = state.turns[0, 0], state.offsets[0]
+        tail, q = begin[1 + self.frames.rank :], begin[self.frames.q]
+        guess_q, guess_R, guess_centre = q, R, centre
+        if motion.ca:
+            guess_q, guess_R, guess_centre = self._extrapolate(state, h)
+        if self.carrier is not None:
+            R, shift, tail = self.carrier.follow(end.targets)
+            centre = shift + R @ self._centre
+            guess_R, guess_centre = R, centre
+        target = (state.shapes, aim[:9].reshape(3, 3, 3), aim[9])
+        loads = self.frames.loads(target, c, begin, tail, pushed, springs, drag)
+        z = [np.concatenate([a, b.ravel(), d]) for a, b, d in ((q, R, centre), (guess_q, guess_R, guess_centre))]
+        return Step(loads, z[0], z[1], motion)
+
+    def _extrapolate(self, state: ReducedState, h: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """q, R and c after going on as now for h [s]."""
+        R, s = state.turns[0, 0], state.shapes[0]
+        V, spin, speed = self.frames.tangent((state.shapes, state.turns[1], state.offsets[1]), s, R)
+        return s[self.frames.q] + h * speed, R @ rotation(h * spin), state.offsets[0] + h * state.offsets[1]
+
+    def arrive(self, state: ReducedState, step: Step, z: FloatArray, time: float, h: float) -> ReducedState:
+        """The state that Newton's answer means."""
+        rank, motion = self.frames.rank, step.motion
+        s = np.concatenate([[1.0], z[:rank], step.loads.tail])
+        R, centre = _orthonormal(z[rank : rank + 9].reshape(3, 3)), z[rank + 9 :].copy()
+        if self._kind == "static":
+            turns, offsets = np.zeros((3, 3, 3, 3)), np.zeros((3, 3))
+            turns[0, 0], offsets[0] = R, centre
+            return ReducedState(time, np.array([s, np.zeros_like(s), np.zeros_like(s)]), turns, offsets)
+        if self._kind == "implicit_euler":
+            return self._differ(state, s, R, centre, time, h)
+        shapes = np.vstack([s, state.shapes])
+        velocity = _difference(motion.cv, R, centre, motion.xv)
+        push = _difference(motion.ca, R, centre, motion.xa)
+        if self.carrier is None:
+            rates = self.frames.tangent((shapes, *velocity), s, R)
+            known = self.frames.state(time, s, R, centre, rates, (np.zeros(3), np.zeros(3), np.zeros(rank)))
+            left = (np.vstack([shapes, known.shapes]), np.concatenate([push[0], -known.turns[2]]), push[1])
+            return self.frames.state(time, s, R, centre, rates, self.frames.tangent(left, s, R))
+        return self._follow(state, (s, R, centre), (shapes, *velocity), (shapes, *push), time, h)
+
+    def _differ(
+        self, state: ReducedState, s: FloatArray, R: FloatArray, centre: FloatArray, time: float, h: float
+    ) -> ReducedState:
+        """Implicit Euler's v' = (x' - x)/h and a' = (v' - v)/h, exactly: v lies in the first two shapes."""
+        shapes = np.array([s, state.shapes[0], state.shapes[1]])
+        turns = np.zeros((3, 3, 3, 3))
+        turns[0, 0] = R
+        turns[1, 0], turns[1, 1] = R / h, -state.turns[0, 0] / h
+        turns[2, 0], turns[2, 1], turns[2, 2] = (
+            turns[1, 0] / h,
+            (turns[1, 1] - state.turns[1, 0]) / h,
+            -state.turns[1, 1] / h,
+        )
+        V = (centre - state.offsets[0]) / h
+        return ReducedState(time, shapes, turns, np.array([centre, V, (V - state.offsets[1]) / h]))
+
+    def _follow(self, state: ReducedState, place: Any, velocity: Any, push: Any, time: float, h: float) -> ReducedState:
+        """The state of a carried body: what pins prescribe moves as they say, q as the integrator does."""
+        s, R, centre = place
+        was_R, was = state.turns[0, 0], state.shapes[0]
+        V, spin = (centre - state.offsets[0]) / h, _log(was_R.T @ R) / h
+        strain = (s - was)[1 + self.frames.rank :] / h
+        old_spin = _unskew(was_R.T @ state.turns[1, 0])
+        changes = (V - state.offsets[1]) / h, (spin - old_spin) / h
+        change = (strain - state.shapes[1, 1 + self.frames.rank :]) / h
+        none = np.zeros(self.frames.rank)
+        still = self.frames.state(time, s, R, centre, (V, spin, np.append(none, strain)), (*changes, np.append(none, change)))
+        speed = self.frames.inner(velocity, R) - self.frames.inner((still.shapes, still.turns[1], V), R)
+        moved = self.frames.state(
+            time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(none, change))
+        )  # fmt: skip
+        pushed = self.frames.inner(push, R) - self.frames.inner((moved.shapes, moved.turns[2], changes[0]), R)
+        return self.frames.state(
+            time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(pushed, change))
+        )  # fmt: skip
+
+    def project(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float) -> ReducedState:
+        """The state nearest to given motion (n, 3)."""
+        body, rest, frames = self.body, self.body.mesh.vertices, self.frames
+        tail = np.zeros(self._tail)
+        if self.carrier is None:
+            R, c = fit_rigid(x, rest, body.mass)
+        else:
+            R, c, tail = self.carrier.follow(x[body.pins.vertices])
+        weighted = body.mass[:, None]
+        U = self._shapes[:, :, frames.q]
+        u = (x - c) @ R - rest - self._shapes[:, :, 1 + frames.rank :] @ tail
+        q = np.tensordot(weighted * u, U, 2)
+        s, centre = np.concatenate([[1.0], q, tail]), c + R @ self._centre
+        rates = self._rates(v, s, R)
+        still = frames.state(time, s, R, centre, rates, (np.zeros(3), np.zeros(3), np.zeros(len(s) - 1)))
+        changes = self._rates(a - self.field(still, 2), s, R)
+        return frames.state(time, s, R, centre, rates, changes)
+
+    def _rates(self, v: FloatArray, s: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Velocity of the centre, spin and rates of (q, p) nearest to velocities v (n, 3)."""
+        frames, mass, y = self.frames, self.body.mass[:, None], self._shapes @ s
+        turned = v @ R
+        mean = np.sum(mass * turned, axis=0) / frames.mass
+        arms = np.stack([np.cross(axis, y) for axis in np.eye(3)], axis=2)
+        moves = np.concatenate([self._shapes[:, :, 1:], arms, np.tile(np.eye(3), (len(y), 1, 1))], axis=2)
+        if self.carrier is None:  # the centre moves apart from all else
+            moves, turned = moves[:, :, :-3], turned - mean
+        columns = moves.reshape(-1, moves.shape[2])
+        metric = np.repeat(self.body.mass, 3)[:, None]
+        found = np.linalg.lstsq(columns.T @ (metric * columns), columns.T @ (metric[:, 0] * turned.ravel()), rcond=1e-12)[0]
+        count = self._shapes.shape[2] - 1
+        centre = mean if self.carrier is None else found[count + 3 :]
+        return R @ centre, found[count : count + 3], found[:count]
+
+    def acting(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]]) -> float:
+        """Size of the external forces in the coordinates, frame included."""
+        R, s = state.turns[0, 0], state.shapes[0]
+        total = np.zeros(self.frames.rank + 6)
+        for handle, vector in pushed:
+            back = R.T @ vector
+            total[:-6] += back @ handle.J[:, self.frames.q]
+            if self.carrier is None:
+                total[-6:-3] += np.cross(handle.J @ s, back)
+                total[-3:] += handle.weight * back
+        return float(np.linalg.norm(total))
+
+    def refuse_floating(self, pushed: list[tuple[Handle, FloatArray]]) -> None:
+        """A static body that nothing holds has an equilibrium only when its loads balance."""
+        net = sum((handle.weight * vector for handle, vector in pushed), np.zeros(3))
+        size = sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
+        if float(np.linalg.norm(net)) > 1e-6 * max(size, 1e-300):
+            raise SceneError(
+                f"nothing holds the body against a net force of {np.linalg.norm(net):.3g} N, so it has no static "
+                "equilibrium: add a pin, or use a dynamic integrator."
+            )
+
+
+def _difference(factor: float, R: FloatArray, centre: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Turns and offset of factor (x - other), x of the shape put first."""
+    return np.concatenate([[factor * R], -factor * other[:9].reshape(3, 3, 3)]), factor * (centre - other[9])
+
+
+def _orthonormal(R: FloatArray) -> FloatArray:
+    """The rotation nearest to a product of rotations, without the round-off it has gathered."""
+    left, _, right = np.linalg.svd(R)
+    return np.asarray(left @ right)
+
+
+def _unskew(W: FloatArray) -> FloatArray:
+    return 0.5 * np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])
+
+
+def _log(R: FloatArray) -> FloatArray:
+    """The vector about and by which R turns, at most half a circle."""
+    axis = _unskew(R)
+    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (float(np.trace(R)) - 1.0)
+    return axis * (np.arctan2(sine, cosine) / sine) if sine > 1e-12 else axis

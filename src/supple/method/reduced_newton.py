@@ -1,0 +1,210 @@
+"""Newton's method in a subspace, one compiled call per step.
+
+The stiffness is made once a step, at the extrapolated coordinates, and kept while residuals fall fast; where they do
+not, it is made again, and where they grow the step starts over from its beginning with a line search on the energy.
+The function below is a template: the names energy, stress and roots are those of the materials
+(cubature/reduced_kernels.py), pull, stiffen, height and shift those of the loads (method/reduced_loads.py).
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.cubature.reduced_kernels import PointLoops
+from supple.cubature.reduced_stiffness import square_rows
+from supple.linalg.blas import add_square, square_address
+from supple.linalg.compiled import compile_copy
+from supple.linalg.dense import cholesky, cholesky_solve
+from supple.material.response import digest
+
+__all__ = ["CONVERGED", "LoadLoops", "Scratch", "newton_kernel"]
+
+CONVERGED = 0
+_STALLED, _NOT_FINITE, _NO_DESCENT = 1, 2, 3
+REASONS = {
+    _STALLED: "no convergence in the Newton iterations allowed",
+    _NOT_FINITE: "the forces are not finite",
+    _NO_DESCENT: "no step of the line search lowers the energy",
+}
+_FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness anew
+_ARMIJO, _SMALLEST_STEP = 1e-4, 2.0**-20
+_PARALLEL_FROM = 150_000  # rank² times elements that are worth a second thread; halves are summed in order at any count
+
+
+class LoadLoops(NamedTuple):
+    """What a potential of loads over positions z answers; `data` is a tuple of arrays."""
+
+    pull: Callable[..., Any]
+    """pull(z, data, g): fill g with the gradient."""
+    stiffen: Callable[..., Any]
+    """stiffen(z, data, K): add the Hessian to the lower triangle."""
+    height: Callable[..., Any]
+    """height(z, data): the energy [J] and the size of its terms."""
+    shift: Callable[..., Any]
+    """shift(z, d, t, out): positions moved by t d."""
+    name: str
+
+
+class Scratch(NamedTuple):
+    """Memory that steps use again and again; it holds nothing between them."""
+
+    address: int
+    L: NDArray[np.float32]
+    signs: NDArray[np.bool_]
+    stack: NDArray[np.float32]
+    halves: NDArray[np.float32]
+    K: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, elements: ReducedElements, unknowns: int) -> "Scratch":
+        """For elements and a number of unknowns."""
+        count, rank = elements.count, elements.rank
+        return cls(
+            square_address(),
+            np.empty((count, 9, 9), np.float32),
+            np.empty((count, 9), np.bool_),
+            np.empty((9 * count, rank), np.float32),
+            np.zeros((2, rank, rank), np.float32),
+            np.zeros((unknowns, unknowns)),
+        )
+
+
+@cache
+def newton_kernel(loops: PointLoops, loads: LoadLoops, large: bool) -> Callable[..., Any]:
+    """The compiled `_minimise` for materials and a kind of loads."""
+    # Compiled code holds copies of what it calls, so its name must change with theirs
+    source = digest(square_rows, add_square, cholesky, loads.pull)
+    materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
+    square = compile_copy(_square, f"{loops.name}_{source}_{large}", materials, parallel=large)
+    names = {**materials, **loads._asdict(), "square": square}
+    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{source}_{large}", names)
+
+
+def is_large(elements: ReducedElements) -> bool:
+    """Whether the stiffness of these elements is worth a second thread."""
+    return elements.rank**2 * elements.count >= _PARALLEL_FROM
+
+
+def _square(address, G, F, table, bounds, project, L, signs, stack, halves):
+    """The stiffness of both halves of the elements, each the lower triangle of its matrix."""
+    count = G.shape[0]
+    for half in prange(2):
+        begin, end = half * count // 2, (half + 1) * count // 2
+        roots(F, table, bounds, 0, begin, end, L, signs)
+        square_rows(address, G, L, signs, begin, end, project, stack, halves[half])
+
+
+@njit(cache=True)
+def _sum_halves(halves, K):
+    K[:] = 0.0
+    for i in range(halves.shape[1]):
+        for j in range(i + 1):
+            K[i, j] = np.float64(halves[0, i, j]) + np.float64(halves[1, i, j])
+
+
+@njit(cache=True)
+def _factorise(K):
+    """Factor K, with a little stiffness given to motions that cost nothing; False where that does not help."""
+    n = K.shape[0]
+    diagonal = np.empty(n)
+    for i in range(n):
+        diagonal[i] = K[i, i]
+        for j in range(i):
+            K[j, i] = K[i, j]  # the upper triangle keeps what the factor overwrites
+    shift = 0.0
+    for _ in range(8):
+        for i in range(n):
+            K[i, i] = diagonal[i] + shift
+            for j in range(i):
+                K[i, j] = K[j, i]
+        if cholesky(K):
+            return shift == 0.0
+        shift = max(100.0 * shift, 1e-9 * np.abs(diagonal).mean())
+    return False
+
+
+def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, halves, K):
+    """Positions z, iterations, stiffnesses made, residual [relative], elastic force there, status.
+
+    settings: tolerance, reference, floor, most iterations.
+    """
+    rank, unknowns = G.shape[1], K.shape[0]
+    tolerance, reference, floor, most = settings[0], settings[1], settings[2], int(settings[3])
+    F, P = np.empty(rest.size), np.empty(rest.size)
+    inner, g, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns)
+    z, ahead = guess.copy(), np.empty(guess.size)
+    goal = max(tolerance * reference, floor)
+    stiffnesses, stale, careful, status = 0, True, False, _STALLED
+    size, energy_here = np.inf, 0.0
+    iteration = 0
+    fresh = True  # the gradient at z is not known yet
+    while iteration <= most:
+        if fresh:
+            np.dot(G, z[:rank], F)
+            F += rest
+            stress(F, table, bounds, 0, 0, table.shape[1], P)
+            np.dot(P, G, inner)
+            pull(z, data, g)
+            g[:rank] += inner
+            before, size = size, np.sqrt(np.dot(g, g))
+            fresh = False
+            if not np.isfinite(size) or (not careful and size > before):
+                if careful or (begin == guess).all() and not np.isfinite(size):
+                    status = _NOT_FINITE
+                    break
+                # Extrapolated too far: from the beginning again, with care
+                z[:] = begin
+                careful, fresh, size = True, True, np.inf
+                iteration += 1
+                continue
+            stale = stale or size > _FALLS_FAST * before
+        if size <= goal:
+            status = CONVERGED
+            break
+        if iteration == most:
+            break
+        if stale or careful:
+            square(address, single, F, table, bounds, False, L, signs, stack, halves)
+            _sum_halves(halves, K)
+            stiffen(z, data, K)
+            if not cholesky(K):
+                square(address, single, F, table, bounds, True, L, signs, stack, halves)
+                _sum_halves(halves, K)
+                stiffen(z, data, K)
+                _factorise(K)
+            stiffnesses += 1
+            stale = False
+        d[:] = g
+        cholesky_solve(K, d)
+        iteration += 1
+        if not careful:
+            shift(z, d, -1.0, ahead)
+            z, ahead = ahead, z
+            fresh = True
+            continue
+        slope = -np.dot(g, d)
+        lift, scale = height(z, data)
+        energy_here = energy(F, table, bounds, 0)
+        limit = 1e-15 * (scale + abs(energy_here))
+        energy_here += lift
+        t = 1.0
+        while t >= _SMALLEST_STEP:
+            shift(z, d, -t, ahead)
+            np.dot(G, ahead[:rank], F)
+            F += rest
+            there = energy(F, table, bounds, 0) + height(ahead, data)[0]
+            if there <= energy_here + _ARMIJO * t * slope + limit:
+                break
+            t *= 0.5
+        if t < _SMALLEST_STEP:
+            status = _NO_DESCENT
+            break
+        z, ahead = ahead, z
+        fresh = True
+    elastic = np.sqrt(np.dot(inner, inner))
+    return z, iteration, stiffnesses, size / max(reference, floor), elastic, status
