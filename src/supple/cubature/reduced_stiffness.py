@@ -7,6 +7,7 @@ Both stand in one stack, the former from its top and the latter from its bottom.
 from numba import njit
 
 from supple.linalg.blas import add_square
+from supple.linalg.small import point
 
 __all__ = ["square_rows"]
 
@@ -32,7 +33,7 @@ def square_rows(address, G, L, signs, begin, end, project, stack, K):
         add_square(address, stack, bottom, 9 * end, -1.0, 1.0, K)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@point
 def combine(l, G, out):
     """out = lᵀ G, (r,)."""
     l0, l1, l2, l3, l4, l5, l6, l7, l8 = l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8]

@@ -18,10 +18,12 @@ __all__ = [
     "point",
     "scale",
     "signed_svd",
+    "single_svd",
     "symmetric_eigen",
 ]
 
 _TINY = 1e-300
+_ONE_SINGLE, _TINY_SINGLE = np.float32(1.0), np.float32(1e-30)  # literals are double, and would make all else so
 
 # The numpy error model: a division that might raise would put a branch into every loop over elements.
 point = njit(forceinline=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -109,12 +111,12 @@ def matmul_nt(A, B):
 
 
 @point
-def _rotation(app, aqq, apq):
+def _rotation(app, aqq, apq, one, tiny):
     """Cosine and sine of the Jacobi rotation that zeroes apq."""
-    d = aqq - app
-    root = np.sqrt(d * d + 4.0 * apq * apq) + _TINY
-    t = 2.0 * apq / (d + np.copysign(root, d))
-    c = 1.0 / np.sqrt(1.0 + t * t)
+    d, twice = aqq - app, apq + apq
+    root = np.sqrt(d * d + twice * twice) + tiny
+    t = twice / (d + np.copysign(root, d))
+    c = one / np.sqrt(one + t * t)
     return c, t * c, t
 
 
@@ -125,41 +127,49 @@ def _turn(c, s, a, b):
 
 
 @point
-def _sweep(A, V):
+def _sweep(A, V, one, tiny):
     """One cyclic Jacobi sweep of a symmetric A, collected in V."""
+    zero = one - one
     a00, a11, a22, a01, a02, a12 = A
     v00, v01, v02, v10, v11, v12, v20, v21, v22 = V
 
-    c, s, t = _rotation(a00, a11, a01)
+    c, s, t = _rotation(a00, a11, a01, one, tiny)
     a00, a11 = a00 - t * a01, a11 + t * a01
     a02, a12 = _turn(c, s, a02, a12)
     v00, v01 = _turn(c, s, v00, v01)
     v10, v11 = _turn(c, s, v10, v11)
     v20, v21 = _turn(c, s, v20, v21)
 
-    c, s, t = _rotation(a00, a22, a02)
+    c, s, t = _rotation(a00, a22, a02, one, tiny)
     a00, a22 = a00 - t * a02, a22 + t * a02
-    a01, a12 = _turn(c, s, 0.0, a12)
+    a01, a12 = _turn(c, s, zero, a12)
     v00, v02 = _turn(c, s, v00, v02)
     v10, v12 = _turn(c, s, v10, v12)
     v20, v22 = _turn(c, s, v20, v22)
 
-    c, s, t = _rotation(a11, a22, a12)
+    c, s, t = _rotation(a11, a22, a12, one, tiny)
     a11, a22 = a11 - t * a12, a22 + t * a12
-    a01, a02 = _turn(c, s, a01, 0.0)
+    a01, a02 = _turn(c, s, a01, zero)
     v01, v02 = _turn(c, s, v01, v02)
     v11, v12 = _turn(c, s, v11, v12)
     v21, v22 = _turn(c, s, v21, v22)
-    return (a00, a11, a22, a01, a02, 0.0), (v00, v01, v02, v10, v11, v12, v20, v21, v22)
+    return (a00, a11, a22, a01, a02, zero), (v00, v01, v02, v10, v11, v12, v20, v21, v22)
+
+
+@point
+def _eigen(A, one, tiny):
+    """Nearly diagonal form and eigenvectors (columns) of a symmetric matrix; one more sweep reaches round-off."""
+    zero = one - one
+    V = (one, zero, zero, zero, one, zero, zero, zero, one)
+    A, V = _sweep(A, V, one, tiny)  # written out: a loop here would keep the loop over elements from vectorising
+    A, V = _sweep(A, V, one, tiny)
+    return _sweep(A, V, one, tiny)
 
 
 @point
 def symmetric_eigen(A):
-    """Nearly diagonal form and eigenvectors (columns) of a symmetric matrix; one more sweep reaches round-off."""
-    V = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    A, V = _sweep(A, V)  # written out: a loop here would keep the loop over elements from vectorising
-    A, V = _sweep(A, V)
-    return _sweep(A, V)
+    """Nearly diagonal form and eigenvectors (columns) of a symmetric matrix in single precision."""
+    return _eigen(A, _ONE_SINGLE, _TINY_SINGLE)
 
 
 @point
@@ -180,20 +190,21 @@ def _dot(a, b):
 
 
 @point
-def _perpendicular(a):
+def _perpendicular(a, one, tiny):
     """A unit vector perpendicular to the unit vector a."""
+    zero = one - one
     flat = abs(a[0]) < 0.7
-    p = (0.0 if flat else -a[1], -a[2] if flat else a[0], a[1] if flat else 0.0)
-    scale = 1.0 / np.sqrt(_dot(p, p) + _TINY)
+    p = (zero if flat else -a[1], -a[2] if flat else a[0], a[1] if flat else zero)
+    scale = one / np.sqrt(_dot(p, p) + tiny)
     return p[0] * scale, p[1] * scale, p[2] * scale
 
 
 @point
-def _unit_or(a, fallback, floor):
+def _unit_or(a, fallback, floor, one):
     """a / |a|, or the fallback where a is shorter than floor."""
     length = np.sqrt(_dot(a, a))
     good = length > floor
-    scale = 1.0 / (length if good else 1.0)
+    scale = one / (length if good else one)
     return (
         a[0] * scale if good else fallback[0],
         a[1] * scale if good else fallback[1],
@@ -202,10 +213,9 @@ def _unit_or(a, fallback, floor):
 
 
 @point
-def signed_svd(F):
-    """Rotations U, V and stretches s1 >= s2 >= |s3| with F = U diag(s) Vᵀ; s3 < 0 where F is inverted."""
-    C = matmul_tn(F, F)
-    values, V = _sweep(*symmetric_eigen((C[0], C[4], C[8], C[1], C[2], C[5])))
+def _svd(F, values, V, one, tiny, digits):
+    """U, s, V of F from eigenvalues and eigenvectors of FᵀF."""
+    zero = one - one
     e0, e1, e2 = values[0], values[1], values[2]
     c0, c1, c2 = (V[0], V[3], V[6]), (V[1], V[4], V[7]), (V[2], V[5], V[8])
     e0, e1, c0, c1 = _descend(e0, e1, c0, c1)
@@ -215,19 +225,36 @@ def signed_svd(F):
     B = matmul(F, V)
     b0, b1, b2 = (B[0], B[3], B[6]), (B[1], B[4], B[7]), (B[2], B[5], B[8])
     s0 = np.sqrt(_dot(b0, b0))
-    u0 = _unit_or(b0, (1.0, 0.0, 0.0), _TINY)
+    u0 = _unit_or(b0, (one, zero, zero), tiny, one)
     along = _dot(u0, b1)
     rest = (b1[0] - along * u0[0], b1[1] - along * u0[1], b1[2] - along * u0[2])
-    u1 = _unit_or(rest, _perpendicular(u0), 1e-13 * s0 + _TINY)
+    u1 = _unit_or(rest, _perpendicular(u0, one, tiny), digits * s0 + tiny, one)
     u2 = (u0[1] * u1[2] - u0[2] * u1[1], u0[2] * u1[0] - u0[0] * u1[2], u0[0] * u1[1] - u0[1] * u1[0])
     U = (u0[0], u1[0], u2[0], u0[1], u1[1], u2[1], u0[2], u1[2], u2[2])
     return U, (s0, _dot(u1, b1), _dot(u2, b2)), V
 
 
 @point
+def signed_svd(F):
+    """Rotations U, V and stretches s1 >= s2 >= |s3| with F = U diag(s) Vᵀ; s3 < 0 where F is inverted."""
+    C = matmul_tn(F, F)
+    A, V = _eigen((C[0], C[4], C[8], C[1], C[2], C[5]), 1.0, _TINY)
+    A, V = _sweep(A, V, 1.0, _TINY)
+    return _svd(F, A, V, 1.0, _TINY, 1e-13)
+
+
+@point
+def single_svd(F):
+    """The same of a matrix in single precision."""
+    C = matmul_tn(F, F)
+    A, V = _eigen((C[0], C[4], C[8], C[1], C[2], C[5]), _ONE_SINGLE, _TINY_SINGLE)
+    return _svd(F, A, V, _ONE_SINGLE, _TINY_SINGLE, np.float32(1e-6))
+
+
+@point
 def clamp_symmetric(A):
     """The symmetric positive-semidefinite matrix nearest to A: negative eigenvalues become zero."""
-    values, V = symmetric_eigen(A)
+    values, V = _eigen(A, 1.0, _TINY)
     a, b, c = max(values[0], 0.0), max(values[1], 0.0), max(values[2], 0.0)
     return (
         a * V[0] * V[0] + b * V[1] * V[1] + c * V[2] * V[2],

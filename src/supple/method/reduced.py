@@ -25,7 +25,6 @@ from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, 
 from supple.method.reduced_state import ReducedState
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.method.solver import Arrays, Report
-from supple.solve.forces import Force
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure
@@ -61,6 +60,7 @@ class ReducedSolver:
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
         self.is_free = len(body.pins.vertices) == 0
         self.rank = model.basis.rank
+        self._nothing = np.zeros(self.rank)
         self._most = float(max_iterations or 50)
         self._elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
         # Forces of a strain of 1e-13: below it all is round-off
@@ -69,8 +69,9 @@ class ReducedSolver:
         self._scratch = Scratch.of(self._elements, self.rank)
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
         self._at_rest: tuple[object, bool] = (None, False)
+        self._pushed: tuple[object, object, tuple[FloatArray, FloatArray]] = (None, None, (_NOTHING, _NOTHING))
         self._told = False
-        self._weights = model.basis.importance / max(model.reach, 1e-300) ** 2
+        self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
 
     def start(self, inputs: Inputs | None = None) -> ReducedState:
         x = self.body.mesh.vertices
@@ -92,16 +93,15 @@ class ReducedSolver:
             live = state.live.after(inputs.events, self.positions(state))
             if len(live.released.vertices):
                 raise SceneError(
-                    "a pin of the scene cannot be released in a subspace that was trained with it: train without it and "
-                    "pin it by an event, or use the full solver."
+                    "a pin of the scene cannot be released in a subspace that was trained with it: train without it "
+                    "and pin it by an event, or use the full solver."
                 )
-            state, inputs = replace(state, live=live), replace(inputs, events=())
+            state, inputs = state._replace(live=live), replace(inputs, events=())
         state = advance(self._single, state, inputs, tally, self.body, self.is_static)
-        error = self._estimate(state)
         spent = 1e3 * (time.perf_counter() - begin)
         return state, Report(
-            {"step": spent, "other": 0.0, "total": spent}, tally.newton, 0, "reduced", 0.0, 0, error, tally.residual,
-            tally.halvings,
+            {"step": spent, "other": 0.0, "total": spent}, tally.newton, 0, "reduced", 0.0, 0, self.model.error,
+            tally.residual, tally.halvings,
         )  # fmt: skip
 
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
@@ -125,7 +125,7 @@ class ReducedSolver:
             q = np.array([self.model.basis.project(field) for field in (x - rest, v, a)])
             state = ReducedState(time, q)
         q = state.shapes[0, 1 : 1 + self.rank] if state.is_framed else state.shapes[0]
-        return replace(state, elastic=float(np.linalg.norm(self._elements.force(q))))
+        return state._replace(elastic=float(np.linalg.norm(self._elements.force(q))))
 
     def pack(self, state: ReducedState) -> dict[str, NDArray[np.generic]]:
         return state.pack()
@@ -146,33 +146,41 @@ class ReducedSolver:
     def _single(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:
         if state.is_framed or not self._rests(inputs.end):
             return self._step_framed(state, inputs, tally)
-        live, rank = state.live, self.rank
+        live = state.live
         scale, elements = self._stiffened(live.stiffness)
-        pushed = [self._handles.of_force(force) for force in self._forces(live, inputs.end)]
-        handles = self._handles.stack([handle for handle, _ in pushed], slice(1, 1 + rank))
-        forces = np.array([vector for _, vector in pushed]).reshape(-1, 3)
+        handles, forces = self._pushes(live, inputs.end)
         M, pull = self._extras(state, elements, inputs.duration)
         scalars = np.array(
             (inputs.duration, self._kind, self.body.damping.mass, self.tolerance, self._floor * scale, self._most,
              scale * state.elastic)
         )  # fmt: skip
         s = self._scratch
-        motion, iterations, _, residual, elastic, status = self._still(
+        motion, iterations, residual, elastic, status, bent = self._still(
             s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds,
-            state.shapes, handles, forces, M, pull, scalars, s.L, s.signs, s.stack, s.halves, s.K,
+            state.shapes, handles, forces, M, pull, self._weights, scalars, s.L, s.signs, s.stack, s.halves, s.K,
         )  # fmt: skip
         tally.newton += iterations
         tally.residual = max(tally.residual, residual)
         if status != CONVERGED:
             raise self._failure(ReducedState(inputs.end.time, motion), residual, status, inputs)
+        self._tell(bent, inputs.end.time)
         return ReducedState(inputs.end.time, motion, elastic=elastic / scale, live=live)
+
+    def _pushes(self, live: Live, end: Moment) -> tuple[FloatArray, FloatArray]:
+        """What forces act on (k, 3, r), and their vectors (k, 3); kept while the same forces act."""
+        if self._pushed[0] is not end.forces or self._pushed[1] is not live:
+            found = [self._handles.of_force(force) for force in live.forces(end.forces)]
+            handles = self._handles.stack([handle for handle, _ in found], slice(1, 1 + self.rank))
+            forces = np.array([vector for _, vector in found]).reshape(-1, 3)
+            self._pushed = end.forces, live, (handles, forces)
+        return self._pushed[2]
 
     def _extras(self, state: ReducedState, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
         """Springs and drag by stiffness as ½ qᵀM q - pull·q."""
         live, beta = state.live, self.body.damping.stiffness
         drags = beta > 0.0 and not self.is_static
         if not live.grabs and not len(live.added.vertices) and not drags:
-            return _NOTHING, np.zeros(self.rank)
+            return _NOTHING, self._nothing
         M, pull = np.zeros((self.rank, self.rank)), np.zeros(self.rank)
         springs = self._handles.of_live(live)
         for handle, stiffness, target in zip(springs.handles, springs.stiffness, springs.targets, strict=True):
@@ -185,7 +193,9 @@ class ReducedSolver:
             pull += drag @ origin
         return M, pull
 
-    def _drag(self, q: FloatArray, speed: FloatArray, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
+    def _drag(
+        self, q: FloatArray, speed: FloatArray, elements: ReducedElements, h: float
+    ) -> tuple[FloatArray, FloatArray]:
         """cv β K at the beginning, and the coordinates it pulls to."""
         newmark = self._integrator == "newmark"
         cv = (2.0 if newmark else 1.0) / h
@@ -196,7 +206,7 @@ class ReducedSolver:
         moving, live, h = self._moving, state.live, inputs.duration
         state = state if state.is_framed else moving.enframe(state)
         scale, elements = self._stiffened(live.stiffness)
-        pushed = [self._handles.of_force(force) for force in self._forces(live, inputs.end)]
+        pushed = [self._handles.of_force(force) for force in live.forces(inputs.end.forces)]
         springs = self._handles.of_live(live)
         if self.is_free and self.is_static and not springs.handles:
             moving.refuse_floating(pushed)
@@ -206,7 +216,8 @@ class ReducedSolver:
             drag = self._drag(q, speed, elements, h)
         step = moving.prepare(state, inputs.end, h, pushed, springs, drag)
         acting = scale * state.elastic + moving.acting(state, pushed)
-        settings = np.array((self.tolerance, acting, self._floor * scale, self._most))
+        floor = self._floor * scale + moving.round_off(step)
+        settings = np.array((self.tolerance, acting, floor, self._most))
         s, kernel = self._framed_scratch, newton_kernel(elements.loops, FRAMED, is_large(elements))
         z, iterations, _, residual, elastic, status = kernel(
             s.address, elements.gradient, elements.single, elements.rest + self._strained @ step.loads.tail,
@@ -218,7 +229,9 @@ class ReducedSolver:
         reached = moving.arrive(state, step, z, inputs.end.time, h)
         if status != CONVERGED:
             raise self._failure(reached, residual, status, inputs)
-        return replace(reached, elastic=elastic / scale, live=live)
+        q = z[: self.rank]
+        self._tell(float(self._weights @ (q * q)), inputs.end.time)
+        return reached._replace(elastic=elastic / scale, live=live)
 
     def _failure(self, state: ReducedState, residual: float, status: int, inputs: Inputs) -> NewtonFailure:
         x = self.positions(state)
@@ -228,9 +241,6 @@ class ReducedSolver:
             force.add_to(external, self.body.mass)
         failure.terms = {"elastic force": self.body.forces(x), "external force": external}
         return failure
-
-    def _forces(self, live: Live, end: Moment) -> tuple[Force, ...]:
-        return end.forces if live.gravity is None else live.forces(end.forces)
 
     def _stiffened(self, factor: float) -> tuple[float, ReducedElements]:
         """The factor, and the elements with their energy multiplied by it."""
@@ -247,19 +257,16 @@ class ReducedSolver:
             self._at_rest = end.targets, same
         return self._at_rest[1]
 
-    def _estimate(self, state: ReducedState) -> float | None:
-        """The model's own error; a user is told, once, when the body is bent more than in training."""
-        q = state.shapes[0, 1 : 1 + self.rank] if state.is_framed else state.shapes[0]
-        beyond = float(self._weights @ (q * q))
-        if beyond > _BEYOND**2 and not self._told and self.model.reach > 0.0:
+    def _tell(self, bent: float, time: float) -> None:
+        """Warn, once, when the body is bent more than in training; `bent` is relative to that, squared."""
+        if bent > _BEYOND**2 and not self._told:
             self._told = True
             warnings.warn(
-                f"at {state.time:.4g} s the body is deformed {np.sqrt(beyond):.2g} times as much as in any training "
-                "sample, so its error is not known: train with stronger loads, or use the full solver.",
+                f"at {time:.4g} s the body is deformed {np.sqrt(bent):.2g} times as much as in any training sample, so "
+                "its error is not known: train with stronger loads, or use the full solver.",
                 SuppleWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return self.model.error
 
     @cached_property
     def _centre(self) -> FloatArray:

@@ -1,6 +1,5 @@
 """Steps of a body with a frame: what Newton's kernel is given, and what is made of its answer."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -78,7 +77,7 @@ class Frames:
             np.einsum("kij,jm,km->i", turns, self.sums, shapes),
             self.A @ begin,
             tail,
-            np.array([handle.J for handle in handles]).reshape(count, 3, -1),
+            np.array([handle.J for handle in handles]).reshape(count, 3, self.sums.shape[1]),
             np.array([handle.weight for handle in handles], float),
             forces,
             stiffness,
@@ -185,7 +184,7 @@ class Moving:
         made = self.frames.state(
             state.time, s, I, self._centre, (zero, zero, np.append(v, pad)), (zero, zero, np.append(a, pad))
         )  # fmt: skip
-        return replace(made, elastic=state.elastic, live=state.live)
+        return made._replace(elastic=state.elastic, live=state.live)
 
     def prepare(
         self,
@@ -198,8 +197,8 @@ class Moving:
     ) -> Step:
         """The step to a moment."""
         # Fields over the same shapes add like their turns and offsets, so an integrator works on these
-        fields = [np.vstack([state.turns[k].reshape(9, 3), state.offsets[k]]) for k in range(3)]
-        motion = INTEGRATORS[self._kind](*fields, h)
+        x, v, a = (np.vstack([state.turns[k].reshape(9, 3), state.offsets[k]]) for k in range(3))
+        motion = INTEGRATORS[self._kind](x, v, a, h)
         alpha = self.body.damping.mass
         c = motion.ca + motion.cv * alpha
         aim = (motion.ca * motion.xa + motion.cv * alpha * motion.xv) / c if c else np.zeros((10, 3))
@@ -221,7 +220,7 @@ class Moving:
     def _extrapolate(self, state: ReducedState, h: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """q, R and c after going on as now for h [s]."""
         R, s = state.turns[0, 0], state.shapes[0]
-        V, spin, speed = self.frames.tangent((state.shapes, state.turns[1], state.offsets[1]), s, R)
+        _, spin, speed = self.frames.tangent((state.shapes, state.turns[1], state.offsets[1]), s, R)
         return s[self.frames.q] + h * speed, R @ rotation(h * spin), state.offsets[0] + h * state.offsets[1]
 
     def arrive(self, state: ReducedState, step: Step, z: FloatArray, time: float, h: float) -> ReducedState:
@@ -271,7 +270,9 @@ class Moving:
         changes = (V - state.offsets[1]) / h, (spin - old_spin) / h
         change = (strain - state.shapes[1, 1 + self.frames.rank :]) / h
         none = np.zeros(self.frames.rank)
-        still = self.frames.state(time, s, R, centre, (V, spin, np.append(none, strain)), (*changes, np.append(none, change)))
+        still = self.frames.state(
+            time, s, R, centre, (V, spin, np.append(none, strain)), (*changes, np.append(none, change))
+        )
         speed = self.frames.inner(velocity, R) - self.frames.inner((still.shapes, still.turns[1], V), R)
         moved = self.frames.state(
             time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(none, change))
@@ -310,7 +311,9 @@ class Moving:
             moves, turned = moves[:, :, :-3], turned - mean
         columns = moves.reshape(-1, moves.shape[2])
         metric = np.repeat(self.body.mass, 3)[:, None]
-        found = np.linalg.lstsq(columns.T @ (metric * columns), columns.T @ (metric[:, 0] * turned.ravel()), rcond=1e-12)[0]
+        found = np.linalg.lstsq(
+            columns.T @ (metric * columns), columns.T @ (metric[:, 0] * turned.ravel()), rcond=1e-12
+        )[0]
         count = self._shapes.shape[2] - 1
         centre = mean if self.carrier is None else found[count + 3 :]
         return R @ centre, found[count : count + 3], found[:count]
@@ -326,6 +329,15 @@ class Moving:
                 total[-6:-3] += np.cross(handle.J @ s, back)
                 total[-3:] += handle.weight * back
         return float(np.linalg.norm(total))
+
+    def round_off(self, step: Step) -> float:
+        """Size of the residual that round-off in the inertia leaves: Newton's method cannot come below it."""
+        c, mass = step.loads.inertia
+        spread, far = float(self.frames.plain[0, 0]), float(np.linalg.norm(step.loads.offset))
+        size = np.sqrt(spread) + np.sqrt(mass) * far
+        if self.carrier is None:
+            size += spread + mass * far
+        return float(1e-15 * c * size)
 
     def refuse_floating(self, pushed: list[tuple[Handle, FloatArray]]) -> None:
         """A static body that nothing holds has an equilibrium only when its loads balance."""

@@ -87,5 +87,7 @@ class Handles:
         if key not in self._stacks:
             if len(self._stacks) > 64:
                 self._stacks.clear()
-            self._stacks[key] = np.array([handle.J[:, columns] for handle in handles]).reshape(len(handles), 3, -1)
+            count = columns.stop - columns.start
+            rows = [handle.J[:, columns] for handle in handles]
+            self._stacks[key] = np.array(rows).reshape(len(handles), 3, count)
         return self._stacks[key]

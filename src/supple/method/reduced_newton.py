@@ -154,7 +154,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             before, size = size, np.sqrt(np.dot(g, g))
             fresh = False
             if not np.isfinite(size) or (not careful and size > before):
-                if careful or (begin == guess).all() and not np.isfinite(size):
+                if careful or ((begin == guess).all() and not np.isfinite(size)):
                     status = _NOT_FINITE
                     break
                 # Extrapolated too far: from the beginning again, with care

@@ -1,7 +1,7 @@
 """The state of a body in a subspace, with or without a frame that moves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from supple.solve.live import Live
 __all__ = ["ReducedState"]
 
 FloatArray = NDArray[np.float64]
+_NO_TURNS, _NO_OFFSETS, _UNTOUCHED = np.zeros((0, 3, 3, 3)), np.zeros((0, 3)), Live()
 
 
-@dataclass(frozen=True, eq=False)
-class ReducedState:
+class ReducedState(NamedTuple):
     """Few numbers: none of them grows with the mesh."""
 
     time: float
@@ -23,14 +23,14 @@ class ReducedState:
     shapes: FloatArray
     """Still frame: coordinates, velocities and accelerations, (3, r). Else the shapes s_k = (1, q, p) of which
     positions, velocities and accelerations are made, the present one first, (3, m)."""
-    turns: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3, 3)))
+    turns: FloatArray = _NO_TURNS
     """Q of positions, velocities and accelerations for each shape, (3, 3, 3, 3); (0, 3, 3, 3) where the frame is
     still."""
-    offsets: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    offsets: FloatArray = _NO_OFFSETS
     """Their constant parts [m], [m/s], [m/s²], (3, 3)."""
     elastic: float = 0.0
     """Size of the elastic force at these coordinates, per unit of live stiffness."""
-    live: Live = field(default_factory=Live)
+    live: Live = _UNTOUCHED
 
     @property
     def is_framed(self) -> bool:

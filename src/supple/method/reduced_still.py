@@ -24,9 +24,28 @@ def still_kernel(loops: PointLoops, large: bool) -> Callable[..., Any]:
     return compile_copy(_step, minimise.__name__, {"minimise": minimise})
 
 
-def _step(address, G, single, rest, table, bounds, motion, handles, forces, M, pull, scalars, L, signs, stack, halves, K):
-    """Coordinates, velocities and accelerations (3, r) at the end, and iterations, stiffnesses, residual, elastic
-    force, status.
+def _step(
+    address,
+    G,
+    single,
+    rest,
+    table,
+    bounds,
+    motion,
+    handles,
+    forces,
+    M,
+    pull,
+    weights,
+    scalars,
+    L,
+    signs,
+    stack,
+    halves,
+    K,
+):
+    """Coordinates, velocities and accelerations (3, r) at the end, and iterations, residual, elastic force, status and
+    the sum of weights times q².
 
     handles (k, 3, r) say how coordinates move what the forces (k, 3) act on; ½ qᵀM q - pull·q are springs and drag.
     scalars: length of the step, kind, drag by mass, tolerance, floor, most iterations, elastic force at the beginning.
@@ -53,12 +72,13 @@ def _step(address, G, single, rest, table, bounds, motion, handles, forces, M, p
         b[j] = load[j] + ca * xa[j] + cv * alpha * xv[j]
     settings = np.array((scalars[3], elastic + np.sqrt(np.dot(load, load)), scalars[4], scalars[5]))
     data = (ca + cv * alpha, M, b)
-    z, iterations, stiffnesses, residual, elastic, status = minimise(
+    z, iterations, _, residual, elastic, status = minimise(
         address, G, single, rest, table, bounds, data, q.copy(), guess, settings, L, signs, stack, halves, K
     )
-    out = np.empty((3, rank))
+    out, bent = np.empty((3, rank)), 0.0
     for j in range(rank):
         out[0, j] = z[j]
         out[1, j] = cv * (z[j] - xv[j])
         out[2, j] = ca * (z[j] - xa[j])
-    return out, iterations, stiffnesses, residual, elastic, status
+        bent += weights[j] * z[j] * z[j]
+    return out, iterations, residual, elastic, status, bent

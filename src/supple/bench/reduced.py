@@ -1,0 +1,226 @@
+"""The reduced solver: steps of swinging beams in trained subspaces, beside bare BLAS and beside the full solver.
+
+Beams held at one end swing under gravity and a push, in implicit Euler steps of a hundredth second, Newton to four
+digits in both spaces. Each rule is trained to 2 %; the rows without errors have rules of the size that the kernel is
+judged at, with elements drawn at random. `iteration_ms` is one Newton iteration with its stiffness, `residual_ms` one
+evaluation of forces, `bare_ms` the BLAS products no iteration can do without: one symmetric product, one Cholesky
+solve and two products with a vector. The full step is that of the faster linear solver. `tip_error` is what the rule
+does to the motion: RMS over the run against the same subspace with the forces of all elements, relative to the largest
+displacement of the tip.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from supple.cubature import Rule, train_rule
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body, Pins
+from supple.errors import SuppleWarning
+from supple.linalg.blas import add_square, square_address
+from supple.material import Corotational, Material, StableNeoHookean, StVK
+from supple.method import FullSolver, ReducedModel, ReducedSolver
+from supple.method.reduced_loads import STILL
+from supple.method.reduced_newton import Scratch, is_large, newton_kernel
+from supple.shape import make_shape
+from supple.solve import Gravity, Inputs, Moment
+from supple.subspace import Basis, diagonalise, linear_modes, modal_basis
+
+__all__ = ["run"]
+
+FloatArray = NDArray[np.float64]
+_MATERIALS: dict[str, type[Material]] = {
+    "stvk": StVK,
+    "stable_neo_hookean": StableNeoHookean,
+    "corotational": Corotational,
+}
+_CASES = {
+    "small": ((17_000, ("stable_neo_hookean",), (10, 50)),),
+    "paper": tuple((tets, tuple(_MATERIALS), (10, 25, 50, 100)) for tets in (17_000, 70_000, 160_000)),
+}
+_JUDGED = {10: 40, 25: 100, 50: 150, 100: 150}  # rank and elements of the rows without errors
+_MODES, _TOLERANCE, _STEP, _PUSH = 14, 0.02, 0.01, 3.0
+_RUN, _CHUNKS, _FULL_STEPS = 120, 12, {17_000: 12, 70_000: 4, 160_000: 3}
+
+
+class Bench(NamedTuple):
+    """A body with its loads and its subspace."""
+
+    body: Body
+    basis: Basis
+    tip: int
+    """Vertex at the free end."""
+
+
+def run(size: str) -> list[dict[str, Any]]:
+    """Rows of the benchmark at size "small" or "paper"."""
+    rows = []
+    for tets, materials, ranks in _CASES[size]:
+        for name in materials:
+            body, tip = _hold(tets, _MATERIALS[name])
+            widest = modal_basis(body, linear_modes(body, _MODES), max(ranks))
+            full = _time_full(body, _FULL_STEPS[tets])
+            for rank in ranks:
+                bench = Bench(body, diagonalise(widest.truncated(rank), body), tip)
+                rows.append({"material": name, **_measure(bench, full)})
+                if name == "stable_neo_hookean":
+                    rows.append({"material": name, **_measure(bench, full, _JUDGED[rank])})
+    return rows
+
+
+def _hold(tets: int, material: type[Material]) -> tuple[Body, int]:
+    mesh = make_shape("beam", elements=tets)
+    pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-9))
+    made = material(young=1e6, poisson=0.4)  # type: ignore[call-arg]
+    return Body.build(mesh, made, pins), int(np.argmax(mesh.vertices.sum(axis=1)))
+
+
+def _measure(bench: Bench, full_ms: float, elements: int | None = None) -> dict[str, Any]:
+    """One row: with a trained rule, or with so many elements drawn at random."""
+    body, basis = bench.body, bench.basis
+    begin = time.perf_counter()
+    if elements is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SuppleWarning)  # what a rule misses is in its row
+            rule = train_rule(body, basis, _TOLERANCE, np.random.default_rng(0))
+    else:
+        who = np.sort(np.random.default_rng(0).choice(len(body.mesh.tets), elements, replace=False))
+        rule = Rule(who, np.full(elements, len(body.mesh.tets) / elements), float("nan"))
+    trained = time.perf_counter() - begin
+    solver = ReducedSolver(body, ReducedModel(basis, rule, np.zeros((len(basis.columns), 0)), np.inf))
+    step_ms, coordinates = _time_steps(solver)
+    kernel = _time_kernel(bench, rule, coordinates[len(coordinates) // 2])
+    judged = elements is None
+    return {
+        "rank": basis.rank,
+        "elements": rule.size,
+        "tets": len(body.mesh.tets),
+        **kernel,
+        "step_ms": step_ms,
+        "steps_per_second": 1e3 / step_ms,
+        "full_step_ms": full_ms,
+        "speedup": full_ms / step_ms,
+        "heldout_error": rule.heldout_error,
+        "frequency_error": rule.frequency_error,
+        "tip_error": _tip_error(bench, rule, coordinates) if judged else None,
+        "train_s": trained if judged else None,
+    }
+
+
+def _inputs(body: Body) -> list[Inputs]:
+    targets = body.mesh.vertices[body.pins.vertices]
+    forces = (Gravity(np.array([0.0, -9.81, 0.0])),)
+    moments = [Moment(_STEP * k, targets, forces) for k in range(_RUN + 1)]
+    return [Inputs(first, second) for first, second in pairwise(moments)]
+
+
+def _start(solver: FullSolver | ReducedSolver) -> Any:
+    """The beam at rest, pushed sideways: harder towards its free end."""
+    x = solver.body.mesh.vertices
+    v = np.zeros_like(x)
+    along = x[:, 0] - x[:, 0].min()
+    v[:, 2] = _PUSH * along / along.max()
+    return solver.from_full(x, v, np.zeros_like(x))
+
+
+def _time_full(body: Body, steps: int) -> float:
+    """Milliseconds of a step of the faster linear solver, the median of a few."""
+    times = []
+    for name in ("direct", "pcg"):
+        solver = FullSolver(body, linear_solver=name, time_step=_STEP)
+        state, spent = _start(solver), []
+        for inputs in _inputs(body)[: steps + 2]:
+            state, report = solver.step(state, inputs)
+            spent.append(report.milliseconds["total"])
+        times.append(float(np.median(spent[2:])))
+        del solver  # two factors at once would not fit beside each other on small machines
+    return min(times)
+
+
+def _time_steps(solver: ReducedSolver) -> tuple[float, FloatArray]:
+    """Milliseconds of a step, the mean of the best of several runs of a tenth, and the coordinates of the run."""
+    inputs = _inputs(solver.body)
+    size = _RUN // _CHUNKS
+    best, coordinates = np.full(_CHUNKS, np.inf), []
+    for number in range(6):
+        state = _start(solver)
+        for chunk in range(_CHUNKS):
+            begin = time.perf_counter()
+            for k in range(chunk * size, (chunk + 1) * size):
+                state, _ = solver.step(state, inputs[k])
+                if number == 0:
+                    coordinates.append(state.shapes[0])
+            if number:
+                best[chunk] = min(best[chunk], time.perf_counter() - begin)
+    return 1e3 * float(best.sum()) / _RUN, np.array(coordinates)
+
+
+def _time_kernel(bench: Bench, rule: Rule, q: FloatArray) -> dict[str, float]:
+    """Milliseconds of an iteration, of its residual and of the bare products."""
+    elements = ReducedElements.build(bench.body, bench.basis.columns, rule.members, rule.weights)
+    rank = bench.basis.rank
+    scratch, kernel = Scratch.of(elements, rank), newton_kernel(elements.loops, STILL, is_large(elements))
+    data = (1.0 / _STEP**2, np.zeros((0, 0)), np.ones(rank))
+
+    def iterate(most: float) -> None:
+        kernel(
+            scratch.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds, data,
+            q, q, np.array((1e-300, 1.0, 1e-300, most)), scratch.L, scratch.signs, scratch.stack, scratch.halves,
+            scratch.K,
+        )  # fmt: skip
+
+    K = elements.stiffness(q) + np.eye(rank) / _STEP**2
+    stack, out = np.ones((9 * elements.count, rank), np.float32), np.zeros((rank, rank), np.float32)
+    stress = np.ones(9 * elements.count)
+
+    def multiply() -> None:
+        add_square(square_address(), stack, 0, len(stack), 1.0, 0.0, out)
+
+    bare = _best(multiply) + _best(lambda: cho_solve(cho_factor(K, check_finite=False), q, check_finite=False))
+    bare += _best(lambda: elements.gradient @ q) + _best(lambda: stress @ elements.gradient)
+    residual = _best(lambda: iterate(0.0))
+    iteration = _best(lambda: iterate(1.0)) - residual
+    return {"iteration_ms": iteration, "residual_ms": residual, "bare_ms": bare, "to_bare": iteration / bare}
+
+
+def _best(work: Callable[[], object], repeats: int = 200) -> float:
+    """Milliseconds of the fastest of many."""
+    least = np.inf
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        least = min(least, time.perf_counter() - begin)
+    return 1e3 * float(least)
+
+
+def _tip_error(bench: Bench, rule: Rule, coordinates: FloatArray) -> float:
+    """What the rule does to the tip, against steps with the forces of all elements in the same subspace."""
+    body, basis, h = bench.body, bench.basis, _STEP
+    elements = ReducedElements.build(body, basis.columns, rule.members, rule.weights)
+    gravity = basis.columns.T @ (basis.metric * np.tile([0.0, -9.81, 0.0], len(body.mass)))
+    solver = ReducedSolver(body, ReducedModel(basis, rule, np.zeros((len(basis.columns), 0)), np.inf))
+    q, v, _ = _start(solver).shapes
+    exact = []
+    for _ in coordinates:
+        ahead = q + h * v
+        z = ahead.copy()
+        factor = cho_factor(elements.stiffness(z, project=True) + np.eye(basis.rank) / h**2)
+        for _ in range(30):  # the rule's stiffness stands for that of all elements: a few digits each time
+            forces = basis.columns.T @ body.forces(body.mesh.vertices + basis.lift(z)).ravel()
+            change = cho_solve(factor, forces + gravity - (z - ahead) / h**2)
+            z = z + change
+            if np.linalg.norm(change) < 1e-7 * np.linalg.norm(z):
+                break
+        q, v = z, (z - q) / h
+        exact.append(z)
+    tip = np.array([bench.tip])
+    moved = np.array([basis.lift(z, tip)[0] for z in exact])
+    found = np.array([basis.lift(z, tip)[0] for z in coordinates])
+    error = np.sqrt(np.mean(np.sum((found - moved) ** 2, axis=1)))
+    return float(error / np.linalg.norm(moved, axis=1).max())
