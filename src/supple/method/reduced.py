@@ -17,14 +17,16 @@ from supple.elastic import Body
 from supple.errors import SceneError, SuppleWarning
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
+from supple.method.novelty import Novelty
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_frame import FRAMED
 from supple.method.reduced_framed import Frames, Moving
-from supple.method.reduced_handles import Handles
+from supple.method.reduced_handles import Handle, Handles
 from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
 from supple.method.reduced_state import ReducedState
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.method.solver import Arrays, Report
+from supple.solve.forces import NodalForce
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure
@@ -70,6 +72,8 @@ class ReducedSolver:
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
         self._at_rest: tuple[object, bool] = (None, False)
         self._pushed: tuple[object, object, tuple[FloatArray, FloatArray]] = (None, None, (_NOTHING, _NOTHING))
+        trained = model.facts.get("loads")  # a model made by hand says nothing about loads
+        self._novelty = None if trained is None else Novelty(body, model.basis, trained)
         self._told = False
         self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
 
@@ -169,11 +173,20 @@ class ReducedSolver:
     def _pushes(self, live: Live, end: Moment) -> tuple[FloatArray, FloatArray]:
         """What forces act on (k, 3, r), and their vectors (k, 3); kept while the same forces act."""
         if self._pushed[0] is not end.forces or self._pushed[1] is not live:
-            found = [self._handles.of_force(force) for force in live.forces(end.forces)]
+            found = self._act(live, end)
             handles = self._handles.stack([handle for handle, _ in found], slice(1, 1 + self.rank))
             forces = np.array([vector for _, vector in found]).reshape(-1, 3)
             self._pushed = end.forces, live, (handles, forces)
         return self._pushed[2]
+
+    def _act(self, live: Live, end: Moment) -> list[tuple[Handle, FloatArray]]:
+        """What the forces of a moment act on, and their vectors [N]."""
+        forces = live.forces(end.forces)
+        if self._novelty is not None:
+            for force in forces:
+                if isinstance(force, NodalForce):
+                    self._novelty.look(force)
+        return [self._handles.of_force(force) for force in forces]
 
     def _extras(self, state: ReducedState, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
         """Springs and drag by stiffness as ½ qᵀM q - pull·q."""
@@ -206,7 +219,7 @@ class ReducedSolver:
         moving, live, h = self._moving, state.live, inputs.duration
         state = state if state.is_framed else moving.enframe(state)
         scale, elements = self._stiffened(live.stiffness)
-        pushed = [self._handles.of_force(force) for force in live.forces(inputs.end.forces)]
+        pushed = self._act(live, inputs.end)
         springs = self._handles.of_live(live)
         if self.is_free and self.is_static and not springs.handles:
             moving.refuse_floating(pushed)
