@@ -310,3 +310,61 @@ def test_events_for_vertices_the_mesh_lacks_are_refused_before_the_run(
     assert main(["run", str(scene), "-o", "e.npz", "--replay", "log.jsonl"]) == 2
     assert "names vertex 99999999" in capsys.readouterr().err
     assert not Path("e.npz").exists()
+
+
+REDUCED = """
+[method]
+name = "reduced"
+tolerance = 0.2
+[training]
+cases = 2
+heldout = 1
+steps = 6
+"""
+
+
+def test_a_model_is_trained_told_and_used(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.write_text(SCENE + REDUCED)
+    assert main(["train", str(scene), "--json", "-"]) == 0
+    data = result(capsys)
+    assert (data["verb"], data["tolerance"], data["met"]) == ("train", 0.2, True)
+    assert data["file"] == str(scene.with_name("beam.model.npz"))
+    assert main(["info", "beam.model.npz", "--json", "-"]) == 0
+    told = result(capsys)
+    assert (told["kind"], told["rank"], told["elements"]) == ("model", data["rank"], data["elements"])
+    assert main(["run", str(scene), "-o", "a.npz", "--json", "-"]) == 0
+    ran = result(capsys)
+    assert (ran["method"], ran["model"]["rank"]) == ("reduced", data["rank"])
+    assert {row["kind"] for row in ran["rows"]} == {"reduced"}
+    assert main(["run", str(scene), "--method", "full", "-o", "a.npz", "--json", "-"]) == 0
+    full = result(capsys)
+    assert (full["method"], full["model"]) == ("full", None)
+    assert max(row["residual"] for row in full["rows"]) <= 1e-4  # the reduced method's tolerance is not Newton's
+
+
+def test_a_run_trains_where_there_is_no_model_and_says_so(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.write_text(SCENE + REDUCED)
+    assert main(["doctor", str(scene)]) == 0
+    assert [path.name for path in scene.parent.iterdir()] == ["beam.toml"]
+    capsys.readouterr()
+    assert main(["run", str(scene), "-o", "a.npz"]) == 0
+    said = capsys.readouterr().err
+    assert "training on 2 cases of 6 steps" in said
+    assert "beam.model.npz" in said
+    assert main(["run", str(scene), "-o", "a.npz", "--model", "beam.model.npz"]) == 0
+    assert "training" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "beam.toml", "-o", "model.zip"], "model.zip is no name for a model: end it in .npz"),
+        (["train", "beam.toml", "--rank", "100000"], "method.rank = 100000 must be at most 2000"),
+        (["run", "beam.toml", "--method", "reduced", "--model", "none.npz"], "none.npz cannot be found"),
+    ],
+)
+def test_training_that_cannot_be_says_why(
+    scene: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) in (1, 2)
+    assert said in capsys.readouterr().err

@@ -45,7 +45,8 @@ def run(
     /,
     *,
     output: Outputs = None,
-    method: Literal["full"] | None = None,
+    method: Literal["full", "reduced"] | None = None,
+    model: Path | None = None,
     frames: int | None = None,
     units: str | None = None,
     up_axis: Literal["y", "z"] | None = None,
@@ -63,7 +64,9 @@ def run(
     output
         File to write, its suffix is the format (.usdc .usda .npz .pvd .obj); may be given several times.
     method
-        Use this method instead of the scene's.
+        Use this method instead of the scene's; a reduced one is trained first where no model is found.
+    model
+        Trained model (.npz) for a reduced method (default: NAME.model.npz beside the scene).
     frames
         Simulate so many frames instead of the scene's number.
     units
@@ -79,10 +82,113 @@ def run(
     """
     from supple.scene.launch import Launch, launch
 
-    changes = {"units": units, "up_axis": up_axis, "time": {"frames": frames}, "method": {"name": method}}
+    tables = {
+        "time": {"frames": frames},
+        "method": {"model": _absolute(model)},
+        "training": {"seed": common.seed or None},
+    }
+    changes = _given({"units": units, "up_axis": up_axis, **tables})
     json = None if common.json in (None, "-") else Path(str(common.json))
-    asked = Launch(scene, output or (), _given(changes), resume, replay, write_scene, json)
+    asked = Launch(scene, output or (), changes, method, resume, replay, write_scene, json)
     return perform(common, "run", lambda console: launch(asked, console.listener, console.say, console.warn))
+
+
+@app.command
+def train(
+    scene: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    tolerance: float | None = None,
+    rank: int | None = None,
+    elements: int | None = None,
+    cases: int | None = None,
+    units: str | None = None,
+    up_axis: Literal["y", "z"] | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Train a reduced model of a scene to a wanted accuracy.
+
+    Parameters
+    ----------
+    scene
+        Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
+    output
+        Model to write (default: NAME.model.npz beside the scene, where run finds it).
+    tolerance
+        Error against the full solver on motions not trained on, such as 0.01.
+    rank
+        Size of the subspace, instead of what the tolerance needs.
+    elements
+        Most elements to take forces from, instead of what the tolerance needs.
+    cases
+        Motions to learn from.
+    units
+        Length unit of the scene and its files (m, cm, mm, ...).
+    up_axis
+        Which axis points up.
+    """
+    from supple.scene.training_launch import launch_training
+
+    method = _given({"tolerance": tolerance, "rank": rank, "elements": elements})
+    training = {"cases": cases, "seed": common.seed or None}
+    changes = _given({"units": units, "up_axis": up_axis, "training": training})
+    return perform(
+        common,
+        "train",
+        lambda console: launch_training(scene, output, changes, method, console.listener, console.say, console.warn),
+    )
+
+
+@app.command
+def compare(
+    scene: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    method: Literal["full", "reduced"] | None = None,
+    frames: int | None = None,
+    models: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
+    pareto: Annotated[bool, Parameter(negative="")] = False,
+    plots: Path | None = None,
+    film: Annotated[bool, Parameter(negative="")] = False,
+    units: str | None = None,
+    up_axis: Literal["y", "z"] | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Run a scene under the full solver and a reduced one: error and time per frame, on a page.
+
+    Parameters
+    ----------
+    scene
+        Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
+    output
+        Page to write (default: NAME.compare.html).
+    method
+        Hold this method against the full solver (default: the scene's, or reduced).
+    frames
+        Simulate so many frames instead of the scene's number.
+    models
+        Trained models (.npz) to compare, instead of the scene's own.
+    pareto
+        Also train to looser and tighter accuracies and compare these.
+    plots
+        Folder that gets every plot as an .svg file too.
+    film
+        Show a film of both motions on the page.
+    units
+        Length unit of the scene and its files (m, cm, mm, ...).
+    up_axis
+        Which axis points up.
+    """
+    from supple.scene.compare_launch import Asked, launch_comparison
+
+    tables = {"time": {"frames": frames}, "training": {"seed": common.seed or None}}
+    changes = _given({"units": units, "up_axis": up_axis, **tables})
+    asked = Asked(scene, output, changes, method, models or (), pareto, plots, film)
+    return perform(
+        common, "compare", lambda console: launch_comparison(asked, console.listener, console.say, console.warn)
+    )
 
 
 @app.command
@@ -121,7 +227,7 @@ def mesh(
 
 @app.command
 def info(file: Path, /, *, common: Common = DEFAULTS) -> int:
-    """Say what a mesh, scene, recording or checkpoint holds.
+    """Say what a mesh, scene, recording, checkpoint or trained model holds.
 
     Parameters
     ----------
@@ -250,6 +356,11 @@ def bench(
     return perform(common, "bench", work)
 
 
+def _absolute(path: Path | None) -> str | None:
+    """A path from the command line as it is seen from a scene in any folder."""
+    return None if path is None else str(path.absolute())
+
+
 def _given(changes: Mapping[str, Any]) -> dict[str, Any]:
     """The changes that were asked for, tables without content left out."""
     kept = {key: _given(value) if isinstance(value, Mapping) else value for key, value in changes.items()}
@@ -265,8 +376,16 @@ def _say_facts(console: Console, facts: Mapping[str, Any], indent: str = "") -> 
                 console.say(f"{label}:")
                 _say_facts(console, value, indent + "  ")
         elif value is not None and value != []:
-            shown = ", ".join(map(_short, value)) if isinstance(value, list) else _short(value)
+            shown = _short_list(value) if isinstance(value, list) else _short(value)
             console.say(f"{label}: {shown}")
+
+
+def _short_list(values: Sequence[object]) -> str:
+    """The values side by side; of many the first and the last."""
+    shown = [_short(value) for value in values]
+    return ", ".join(shown if len(shown) <= 12 else [*shown[:4], "...", shown[-1]]) + (
+        f" ({len(shown)} in all)" if len(shown) > 12 else ""
+    )
 
 
 def _short(value: object) -> str:

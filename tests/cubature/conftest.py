@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from supple.cubature import ElementProblem, Snapshots, draw_fields
+from supple.cubature import ElementProblem, Snapshots, draw_coordinates
 from supple.elastic import Body, Pins
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
@@ -28,5 +28,5 @@ def beam() -> Beam:
     pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < 1e-9))
     body = Body.build(mesh, StableNeoHookean(young=1e5, poisson=0.4), pins)
     basis = diagonalise(modal_basis(body, linear_modes(body, 5), 12), body)
-    snapshots = Snapshots.record(body, draw_fields(basis, REACH, 60, np.random.default_rng(3)))
+    snapshots = Snapshots.record(body, basis.columns @ draw_coordinates(basis, REACH, 60, np.random.default_rng(3)))
     return Beam(body, basis, snapshots, ElementProblem(body, basis, snapshots))

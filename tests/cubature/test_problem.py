@@ -7,17 +7,18 @@ from supple.cubature import (
     DenseProblem,
     ElementMap,
     ElementProblem,
+    Poses,
     Problem,
     Snapshots,
     StackedProblem,
     StiffnessProblem,
-    draw_fields,
-    mix_fields,
+    draw_coordinates,
+    mix_coordinates,
     rest_stiffness,
 )
 from supple.elastic import Body, Pins
 from supple.errors import TrainingError
-from supple.material import StableNeoHookean, StVK
+from supple.material import MATERIALS, ArrudaBoyce, Material, StableNeoHookean, StVK
 from supple.mesh import TetMesh, fill_box
 from supple.subspace import Basis, diagonalise, linear_modes
 
@@ -28,18 +29,24 @@ def reduced_forces(body: Body, basis: Basis, fields: np.ndarray) -> np.ndarray:
     return np.stack([-basis.columns.T @ body.forces(x).ravel() for x in shapes.transpose(2, 0, 1)])
 
 
-def two_materials() -> Body:
+def make_material(name: str) -> Material:
+    return ArrudaBoyce() if name == "arruda_boyce" else MATERIALS[name](young=1e5, poisson=0.35)  # type: ignore[call-arg]
+
+
+def two_materials(name: str = "stable_neo_hookean") -> Body:
+    """A bar held at one end, of the named material there and of StVK at the other end."""
     mesh = fill_box((0, 0, 0), (1.0, 0.25, 0.25), 8)
     centre = mesh.vertices[mesh.tets].mean(axis=1)
     mesh = TetMesh.clean(mesh.vertices, mesh.tets, (centre[:, 0] > 0.5).astype(np.int32))
     pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < 1e-9))
-    return Body.build(mesh, {0: StableNeoHookean(young=1e5, poisson=0.4), 1: StVK(young=4e5, poisson=0.3)}, pins)
+    return Body.build(mesh, {0: make_material(name), 1: StVK(young=4e5, poisson=0.3)}, pins)
 
 
-def test_all_elements_with_weight_one_give_the_full_reduced_force() -> None:
-    body = two_materials()
+@pytest.mark.parametrize("name", MATERIALS)
+def test_all_elements_with_weight_one_give_the_full_reduced_force(name: str) -> None:
+    body = two_materials(name)
     basis = diagonalise(linear_modes(body, 6), body)
-    field = draw_fields(basis, 0.2, 1, np.random.default_rng(0))
+    field = basis.columns @ draw_coordinates(basis, 0.2, 1, np.random.default_rng(0))
     elements = ElementMap(body)
     G = elements.gradients(basis.columns, slice(None))
     F = elements.gradients(field, slice(None)).reshape(-1, 3, 3) + np.eye(3)
@@ -58,6 +65,21 @@ def test_target_is_the_full_force_in_the_energy_norm_with_unit_samples(beam) -> 
     target = beam.problem.target()
     assert np.allclose(target, exact.ravel(), atol=2e-6)  # stresses are stored in single precision
     assert target @ target == pytest.approx(beam.problem.samples)
+
+
+def test_poses_evaluated_when_asked_for_are_the_recorded_ones() -> None:
+    body = two_materials()
+    basis = diagonalise(linear_modes(body, 6), body)
+    q = draw_coordinates(basis, 0.2, 30, np.random.default_rng(0))
+    q[:, 4] = 0.0  # a still sample between the others
+    lazy = ElementProblem(body, basis, Poses(body, basis, q))
+    stored = ElementProblem(body, basis, Snapshots.record(body, basis.columns @ q))
+    assert lazy.samples == stored.samples == 29
+    assert np.allclose(lazy.target(), stored.target(), atol=1e-6)
+    who, samples = np.array([3, 90, 7]), np.array([1, 20])
+    columns = stored.columns(who)
+    assert np.allclose(lazy.columns(who), columns, atol=1e-5 * np.abs(columns).max())
+    assert np.allclose(lazy.norms(who, samples), np.linalg.norm(stored.columns(who, samples), axis=1), rtol=1e-4)
 
 
 def test_stiffness_of_all_elements_is_the_diagonal_of_eigenvalues(beam) -> None:
@@ -104,12 +126,13 @@ def test_chosen_samples_are_the_rows_of_the_whole(beam, kind: str) -> None:
     width = len(problem.target()) // problem.samples
     rows = (samples[:, None] * width + np.arange(width)).ravel()
     assert np.allclose(problem.columns(who, samples), problem.columns(who)[:, rows])
+    assert np.allclose(problem.norms(who, samples), np.linalg.norm(problem.columns(who, samples), axis=1), rtol=1e-5)
     assert np.allclose(problem.target(samples), problem.target()[rows])
 
 
 def test_stored_forces_serve_another_basis_without_new_materials(beam, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = diagonalise(beam.basis.truncated(6), beam.body)
-    fields = draw_fields(inner, 0.2, 20, np.random.default_rng(2))  # in the span of both
+    fields = inner.columns @ draw_coordinates(inner, 0.2, 20, np.random.default_rng(2))  # in the span of both
     stored = Snapshots.record(beam.body, fields)
     fresh = ElementProblem(beam.body, beam.basis, Snapshots.record(beam.body, fields))
     monkeypatch.setattr(StableNeoHookean, "stress", None)
@@ -119,20 +142,23 @@ def test_stored_forces_serve_another_basis_without_new_materials(beam, monkeypat
 
 
 def test_samples_spread_over_amplitudes_up_to_the_reach(beam) -> None:
-    fields = draw_fields(beam.basis, 0.4, 400, np.random.default_rng(0))
+    q = draw_coordinates(beam.basis, 0.4, 400, np.random.default_rng(0))
+    fields = beam.basis.columns @ q
     largest = np.linalg.norm(fields.reshape(-1, 3, 400), axis=1).max(axis=0)
     assert 0.2 < largest.max() < 0.8
     assert np.median(largest) < 0.1 < largest.max()
-    assert np.array_equal(fields, draw_fields(beam.basis, 0.4, 400, np.random.default_rng(0)))
+    assert np.array_equal(q, draw_coordinates(beam.basis, 0.4, 400, np.random.default_rng(0)))
 
 
 def test_recorded_displacements_enter_as_the_subspace_sees_them(beam) -> None:
     rng = np.random.default_rng(0)
     recorded = 0.01 * rng.standard_normal((30, len(beam.body.mass), 3))
-    mixed = mix_fields(beam.basis, 0.3, 40, rng, recorded)
-    assert mixed.shape == (3 * len(beam.body.mass), 40)
-    back = beam.basis.columns @ (beam.basis.columns.T @ (beam.basis.metric[:, None] * mixed))
-    assert np.allclose(back, mixed, atol=1e-12)
+    seen = beam.basis.project_all(recorded)
+    assert np.allclose(seen[:, 3], beam.basis.project(recorded[3]))
+    mixed = mix_coordinates(beam.basis, 0.3, 40, rng, seen)
+    assert mixed.shape == (beam.basis.rank, 40)
+    nearest = np.abs(mixed[:, -20:, None] - seen[:, None]).max(axis=0).min(axis=1)
+    assert nearest.max() < 1e-12
 
 
 def test_still_samples_are_skipped(beam) -> None:

@@ -5,11 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple.cubature import Rule, check_rule, fit_error, frequency_errors, train_pool, train_rule
-from supple.elastic import Body
+from supple.cubature import (
+    TRAINERS,
+    ElementMap,
+    Rule,
+    check_rule,
+    fit_error,
+    frequency_errors,
+    train_pool,
+    train_rule,
+)
+from supple.elastic import Body, Pins
 from supple.errors import SuppleWarning, TrainingError
-from supple.material import MATERIALS, ArrudaBoyce
-from supple.subspace import diagonalise, linear_modes, principal_basis
+from supple.material import MATERIALS, ArrudaBoyce, StableNeoHookean
+from supple.mesh import fill_box
+from supple.subspace import Basis, diagonalise, linear_modes, principal_basis
 
 
 def test_default_rule_holds_on_unseen_samples_and_keeps_the_frequencies(beam) -> None:
@@ -96,3 +106,89 @@ def test_no_samples_at_all_are_refused(beam) -> None:
 def test_snapshots_of_another_mesh_are_refused(beam) -> None:
     with pytest.raises(TrainingError, match="vertices"):
         train_rule(beam.body, beam.basis, 0.02, np.random.default_rng(0), np.ones((10, 5, 3)))
+
+
+def test_all_ten_frequencies_are_within_the_tolerance(beam) -> None:
+    for seed in range(3):
+        rule = train_rule(beam.body, beam.basis, 0.02, np.random.default_rng(seed))
+        off = np.abs(frequency_errors(beam.body, beam.basis, rule, 10))
+        assert off.max() <= 0.02
+        assert off[:5].max() <= 0.01
+
+
+def test_training_does_not_keep_the_stresses_of_all_elements(beam, monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = 0
+    evaluate = ElementMap.stresses
+
+    def watch(self, change, who):
+        nonlocal largest
+        found = evaluate(self, change, who)
+        largest = max(largest, found.nbytes)
+        return found
+
+    monkeypatch.setattr(ElementMap, "stresses", watch)
+    train_rule(beam.body, beam.basis, 0.05, np.random.default_rng(0), samples=100)
+    assert largest <= 150 * 9 * 4 * 64  # of one block of elements in the held-out samples
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_every_trainer_can_make_the_default_rule(beam, name: str) -> None:
+    rule = train_rule(beam.body, beam.basis, 0.05, np.random.default_rng(0), trainer=TRAINERS[name])
+    assert rule.trainer == name
+    assert rule.heldout_error is not None
+    assert rule.heldout_error <= 0.075
+
+
+def test_snapshots_without_motion_are_refused(beam) -> None:
+    with pytest.raises(TrainingError, match="the 10 snapshots hold no motion"):
+        train_rule(beam.body, beam.basis, 0.02, np.random.default_rng(0), np.zeros((10, len(beam.body.mass), 3)))
+
+
+def test_snapshots_that_the_subspace_does_not_see_are_refused(beam) -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((4, len(beam.body.mass), 3))
+    hidden = noise - np.array([beam.basis.lift(beam.basis.project(u)) for u in noise])
+    with pytest.raises(TrainingError, match="none of the 100 training samples has a force"):
+        train_rule(beam.body, beam.basis, 0.02, rng, hidden)
+
+
+def test_snapshots_that_are_not_finite_are_refused_with_their_number(beam) -> None:
+    snapshots = np.full((5, len(beam.body.mass), 3), 0.01)
+    snapshots[3, 7, 1] = np.nan
+    with pytest.raises(TrainingError, match="snapshot 3 of 5 holds numbers that are not finite"):
+        train_rule(beam.body, beam.basis, 0.02, np.random.default_rng(0), snapshots)
+
+
+def test_basis_of_another_mesh_is_refused(beam) -> None:
+    mesh = fill_box((0, 0, 0), (1.0, 0.25, 0.25), 8)
+    body = Body.build(mesh, StableNeoHookean(young=1e5), Pins.of(np.flatnonzero(mesh.vertices[:, 0] < 1e-9)))
+    with pytest.raises(TrainingError, match=rf"vertices where the body has {len(body.mass)}"):
+        train_rule(body, beam.basis, 0.02, np.random.default_rng(0))
+    with pytest.raises(TrainingError, match="make one from this mesh"):
+        diagonalise(beam.basis, body)
+    longer = Body.build(replace(beam.body.mesh, vertices=2.0 * beam.body.mesh.vertices), StableNeoHookean(young=1e5))
+    with pytest.raises(TrainingError, match="is not the diagonal"):
+        train_rule(longer, beam.basis, 0.02, np.random.default_rng(0))
+
+
+def test_basis_without_columns_or_with_more_than_the_mesh_can_move_is_refused(beam) -> None:
+    with pytest.raises(TrainingError, match=r"a basis of rank 0 .* rank 1 to"):
+        train_rule(beam.body, beam.basis.truncated(0), 0.02, np.random.default_rng(0))
+    most = 3 * len(beam.body.mass) - 3 * len(beam.body.pins.vertices)
+    wide = Basis(np.ones((3 * len(beam.body.mass), most + 1)), beam.body.mass, "too much", np.ones(most + 1))
+    with pytest.raises(TrainingError, match=rf"rank {most + 1} .* rank 1 to {most}"):
+        train_rule(beam.body, wide, 0.02, np.random.default_rng(0))
+
+
+def test_basis_with_rigid_motions_is_refused(beam) -> None:
+    rigid = replace(beam.basis, importance=np.append(0.0, beam.basis.importance[1:]))
+    with pytest.raises(TrainingError, match="rigid motions"):
+        train_rule(beam.body, rigid, 0.02, np.random.default_rng(0))
+
+
+def test_samples_too_few_for_the_tolerance_are_said_with_their_number(beam, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.cubature.train._TRIES", 1)
+    with pytest.warns(
+        SuppleWarning, match=r"no rule met 0.5 %: .* trained on 3 samples, has errors of .* more samples"
+    ):
+        train_rule(beam.body, beam.basis, 0.005, np.random.default_rng(0), samples=3)

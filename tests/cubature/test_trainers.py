@@ -7,10 +7,10 @@ from supple.cubature import (
     TRAINERS,
     DenseProblem,
     ElementProblem,
+    Poses,
     Rule,
-    Snapshots,
     Trainer,
-    draw_fields,
+    draw_coordinates,
     fit_error,
     train_pool,
     train_shared,
@@ -113,8 +113,8 @@ def test_sketch_keeps_lengths_on_average() -> None:
 
 def test_poses_share_candidates_and_have_weights_of_their_own(beam) -> None:
     poses = [
-        ElementProblem(beam.body, beam.basis, Snapshots.record(beam.body, fields))
-        for fields in (draw_fields(beam.basis, reach, 30, np.random.default_rng(9)) for reach in (0.05, 0.5))
+        ElementProblem(beam.body, beam.basis, Poses(beam.body, beam.basis, q))
+        for q in (draw_coordinates(beam.basis, reach, 30, np.random.default_rng(9)) for reach in (0.05, 0.5))
     ]
     shared = train_shared(poses, TOLERANCE, np.random.default_rng(0))
     assert shared.weights.shape == (2, shared.size)

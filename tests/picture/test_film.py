@@ -19,6 +19,7 @@ from supple.picture import (
     render_strip,
     save_film,
     save_picture,
+    stack_pictures,
 )
 
 Body = tuple[np.ndarray, np.ndarray]
@@ -84,6 +85,18 @@ def test_only_pictures_of_one_height_are_joined() -> None:
     for pictures in ([low, high], []):
         with pytest.raises(OutputError, match="height"):
             join_pictures(pictures)
+
+
+def test_stacked_pictures_are_filled_up_with_white() -> None:
+    wide, narrow = paint(1)[0], paint(1)[0][:, :20]
+    stacked = stack_pictures([wide, narrow], gap=3)
+    assert stacked.shape == (51, 32, 3)
+    assert np.array_equal(stacked[:24], wide)
+    assert np.array_equal(stacked[27:, :20], narrow)
+    assert (stacked[24:27] == 255).all()
+    assert (stacked[27:, 20:] == 255).all()
+    with pytest.raises(OutputError, match="no picture"):
+        stack_pictures([])
 
 
 def test_picked_frames_are_even_and_hold_both_ends() -> None:

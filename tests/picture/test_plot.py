@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from supple.errors import OutputError
-from supple.picture import plot_bars, plot_lines
+from supple.picture import plot_bars, plot_lines, plot_points
 
 LINES = {"full": ([0, 1, 2], [1.0, 0.1, 0.01]), "reduced": ([0, 1, 2], [1.0, 0.2, 0.02])}
 
@@ -34,6 +34,21 @@ def test_bars_are_drawn_and_style_stays_inside() -> None:
     data = plot_bars(["a", "b"], {"full": [3, 4], "reduced": [1, 2]}, "time [ms]", log_y=True)
     assert data.startswith(b"<?xml")
     assert dict(matplotlib.rcParams) == before
+
+
+def test_points_carry_their_names_and_logarithms_plain_numbers() -> None:
+    points = {"full": (120.0, 1e-4), "reduced": (1.5, 6e-3)}
+    data = plot_points(points, "ms", "error", log_x=True, log_y=True)
+    assert data == plot_points(points, "ms", "error", log_x=True, log_y=True)
+    text = data.decode()
+    assert all(f"<!-- {word} -->" in text for word in ("full", "reduced", "0.001", "10"))
+
+
+def test_counts_are_marked_at_whole_numbers() -> None:
+    text = plot_lines({"rank": ([1, 2, 3], [1.0, 0.5, 0.2])}, "rank", "error").decode()
+    assert "<!-- 2 -->" in text
+    assert "<!-- 1.5 -->" not in text
+    assert "<!-- 1.50 -->" in plot_lines({"time": ([1, 2.5, 3], [5.0, 6.0, 7.0])}, "s", "error").decode()
 
 
 def test_data_that_do_not_match_are_refused() -> None:

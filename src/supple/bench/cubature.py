@@ -2,7 +2,8 @@
 
 Stable neo-Hookean bodies held at one end, bases of modes and derivatives, samples of all amplitudes in the energy norm.
 Each trainer is asked for a tolerance, and asked again until its error on samples it has not seen is about 2 % and not
-more. Seconds are those a core spent on the training that gave the row, after samples and their forces are at hand.
+more. Seconds are those a core spent on the training that gave the row, after samples and their forces are at hand;
+the stresses of the elements that a trainer looks at are part of them.
 """
 
 import time
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.cubature import TRAINERS, ElementProblem, Rule, Snapshots, Trainer, draw_fields, fit_error, sample_count
+from supple.cubature import TRAINERS, ElementProblem, Poses, Rule, Trainer, draw_coordinates, fit_error, sample_count
 from supple.elastic import Body, Pins
 from supple.errors import SuppleWarning
 from supple.material import StableNeoHookean
@@ -34,10 +35,9 @@ def run(size: str) -> list[dict[str, Any]]:
     for shape, elements, rank in _CASES[size]:
         body = _hold(shape, elements)
         basis = diagonalise(modal_basis(body, linear_modes(body, _MODES), rank), body)
-        seen, unseen = (_sample(body, basis, count, seed) for seed, count in enumerate((sample_count(rank), _HELDOUT)))
-        heldout = ElementProblem(body, basis, unseen)
+        problem, heldout = (_pose(body, basis, count, k) for k, count in enumerate((sample_count(rank), _HELDOUT)))
         TRAINERS["pool"](heldout, 0.3, np.random.default_rng(0))  # compiles or loads the kernels
-        rows += [_measure(name, body, basis, seen, heldout) for name in TRAINERS]
+        rows += [_measure(name, problem, heldout) for name in TRAINERS]
     return rows
 
 
@@ -50,23 +50,23 @@ def _hold(shape: str, elements: int) -> Body:
     return Body.build(mesh, StableNeoHookean(young=1e6, poisson=0.4), Pins.of(np.flatnonzero(held)))
 
 
-def _sample(body: Body, basis: Basis, count: int, seed: int) -> Snapshots:
-    fields = draw_fields(basis, _REACH * body.mesh.size(), count, np.random.default_rng(seed))
-    return Snapshots.record(body, fields)
+def _pose(body: Body, basis: Basis, count: int, seed: int) -> ElementProblem:
+    """The training problem of random poses."""
+    coordinates = draw_coordinates(basis, _REACH * body.mesh.size(), count, np.random.default_rng(seed))
+    return ElementProblem(body, basis, Poses(body, basis, coordinates))
 
 
-def _measure(name: str, body: Body, basis: Basis, seen: Snapshots, heldout: ElementProblem) -> dict[str, Any]:
+def _measure(name: str, problem: ElementProblem, heldout: ElementProblem) -> dict[str, Any]:
     """The row of one trainer: its smallest rule with the held-out error wanted, or the nearest to it."""
     tolerance, rows = _TARGET, []
     for _ in range(_TRIES):
-        problem = ElementProblem(body, basis, seen)  # afresh: lengths of columns belong to the training
         rule, seconds = _time(TRAINERS[name], problem, tolerance)
         error = fit_error(heldout, rule.members, rule.weights)
         rows.append(
             {
                 "trainer": name,
                 "tets": problem.candidates,
-                "rank": basis.rank,
+                "rank": problem.width,
                 "samples": problem.samples,
                 "tolerance": tolerance,
                 "elements": rule.size,

@@ -3,14 +3,15 @@
 from supple.cubature.check import check_rule, frequency_errors
 from supple.cubature.dense_problem import DenseProblem
 from supple.cubature.element_map import ElementMap
-from supple.cubature.element_problem import ElementProblem
+from supple.cubature.element_problem import ElementProblem, Stresses
 from supple.cubature.greedy import train_greedy
 from supple.cubature.importance import train_importance
 from supple.cubature.pool import train_pool
+from supple.cubature.poses import Poses
 from supple.cubature.problem import Problem, fit_error
 from supple.cubature.pursuit import train_pursuit
 from supple.cubature.rule import Rule
-from supple.cubature.samples import draw_fields, mix_fields, sample_count
+from supple.cubature.samples import draw_coordinates, mix_coordinates, sample_count
 from supple.cubature.shared import SharedRule, train_shared
 from supple.cubature.snapshots import Snapshots
 from supple.cubature.stacked_problem import StackedProblem
@@ -23,18 +24,20 @@ __all__ = [
     "DenseProblem",
     "ElementMap",
     "ElementProblem",
+    "Poses",
     "Problem",
     "Rule",
     "SharedRule",
     "Snapshots",
     "StackedProblem",
     "StiffnessProblem",
+    "Stresses",
     "Trainer",
     "check_rule",
-    "draw_fields",
+    "draw_coordinates",
     "fit_error",
     "frequency_errors",
-    "mix_fields",
+    "mix_coordinates",
     "rest_stiffness",
     "sample_count",
     "train_greedy",

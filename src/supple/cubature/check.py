@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
+from supple.cubature.element_problem import energy_scales
 from supple.cubature.problem import Problem, fit_error
 from supple.cubature.rule import Rule
 from supple.cubature.stiffness_problem import rest_stiffness
@@ -13,7 +14,7 @@ from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.subspace import Basis
 
-__all__ = ["check_diagonal", "check_rule", "frequency_errors"]
+__all__ = ["check_basis", "check_rule", "frequency_errors"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,8 +35,21 @@ def check_rule(rule: Rule, body: Body, basis: Basis, heldout: Problem) -> Rule:
     )
 
 
-def check_diagonal(body: Body, basis: Basis) -> None:
-    """Refuse a basis whose importance is not the diagonal of its stiffness at rest: it would have no energy norm."""
+def check_basis(body: Body, basis: Basis) -> None:
+    """Refuse a basis of another body, without columns, with more than the body can move, or that has no energy norm."""
+    basis.check_vertices(len(body.mass))
+    most = 3 * len(body.mass) - int(np.count_nonzero(body.pins.held))
+    if not 1 <= basis.rank <= most:
+        raise TrainingError(
+            f"a basis of rank {basis.rank} cannot be trained where a body moves in {most} coordinates: "
+            f"give one of rank 1 to {most}."
+        )
+    energy_scales(basis)
+    _check_diagonal(body, basis)
+
+
+def _check_diagonal(body: Body, basis: Basis) -> None:
+    """Refuse a basis whose importance is not the diagonal of its stiffness at rest."""
     elements = ElementMap(body)
     probe = np.random.default_rng(0).standard_normal(basis.rank) / np.sqrt(np.abs(basis.importance))
     field = basis.columns @ probe

@@ -30,10 +30,10 @@ class DenseProblem:
         chosen = self._columns[who] if samples is None else self._columns[np.ix_(who, samples)]
         return np.reshape(chosen, (len(who), chosen.shape[1] * chosen.shape[2]))
 
-    def norms(self, who: IntArray | None = None) -> FloatArray:
+    def norms(self, who: IntArray | None = None, samples: IntArray | None = None) -> FloatArray:
         """Lengths of columns, (k,)."""
-        chosen = self._columns if who is None else self._columns[who]
-        return np.asarray(np.sqrt(np.einsum("etw,etw->e", chosen, chosen)))
+        who = np.arange(self.candidates) if who is None else who
+        return np.asarray(np.linalg.norm(self.columns(who, samples), axis=1))
 
     def gradient(self, residual: FloatArray) -> FloatArray:
         """Aᵀ r, (candidates,)."""

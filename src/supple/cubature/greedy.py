@@ -24,11 +24,11 @@ def train_greedy(problem: Problem, tolerance: float, rng: np.random.Generator, w
     support = Support(problem, np.zeros(0, np.int64) if warm is None else warm.members)
     support.fit()
     round_size = max(1, len(support.target) // problem.samples // 2)
-    active, idle = problem.norms() > 0.0, 0
+    idle = 0
     while support.error() > tolerance and idle < _PATIENCE:
         samples = np.sort(rng.permutation(problem.samples)[: -(-problem.samples // _SHARE)])
         before = support.members
-        support.add(_pick(support, active, samples, round_size, rng))
+        support.add(_pick(support, samples, round_size, rng))
         support.fit()
         idle = 0 if np.setdiff1d(support.members, before).size else idle + round_size
     return make_rule(support, "greedy", tolerance)
@@ -36,7 +36,6 @@ def train_greedy(problem: Problem, tolerance: float, rng: np.random.Generator, w
 
 def _pick(
     support: Support,
-    active: NDArray[np.bool_],
     samples: NDArray[np.intp],
     count: int,
     rng: np.random.Generator,
@@ -46,7 +45,7 @@ def _pick(
     target = problem.target(samples)
     columns = problem.columns(support.members, samples)
     residual = target - support.weights @ columns
-    able = active.copy()
+    able = np.ones(problem.candidates, bool)
     able[support.members] = False
     picked: list[int] = []
     for _ in range(count):

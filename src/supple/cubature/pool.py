@@ -7,6 +7,7 @@ and the best join it.
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.forward import choose_forward
 from supple.cubature.problem import IntArray, Problem
 from supple.cubature.prune import prune
 from supple.cubature.rule import Rule
@@ -17,7 +18,7 @@ from supple.linalg.nnls import nnls
 __all__ = ["draw_candidates", "train_pool"]
 
 _CANDIDATES = 1000, 20  # at least, and as a multiple of a sample's width
-_MEASURED = 8  # candidates whose columns are measured for each that is drawn
+_MEASURED = 4, 16  # candidates whose columns are measured for each that is drawn, and in how many samples
 _EQUATIONS = 4000  # of the sketch: ten times the largest rule met in practice
 _EARLY = 0.6  # the forward search aims at this share of the tolerance, pruning spends the rest
 _PRICED = 256  # candidates that join the pool in a round
@@ -25,16 +26,16 @@ _ROUNDS = 8
 
 
 def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Candidates that contribute anything, half uniformly and half by the length of their columns, ascending.
+    """Candidates, half uniformly and half by the length of their columns, ascending.
 
-    Of very many candidates, only a random part is measured.
+    Of very many candidates only a random part is measured, and that in some samples only.
     """
-    known = np.sort(rng.permutation(problem.candidates)[: _MEASURED * count])
-    norms = problem.norms(known)
-    known, norms = known[norms > 0.0], norms[norms > 0.0]
+    known = np.sort(rng.permutation(problem.candidates)[: _MEASURED[0] * count])
     if len(known) <= count:
         return known
-    by_length = rng.choice(known, count // 2, replace=False, p=norms / norms.sum())
+    norms = problem.norms(known, np.sort(rng.permutation(problem.samples)[: _MEASURED[1]]))
+    long = min(count // 2, int(np.count_nonzero(norms)))
+    by_length = rng.choice(known, long, replace=False, p=norms / norms.sum()) if long else known[:0]
     rest = np.setdiff1d(known, by_length)
     return np.sort(np.concatenate([by_length, rng.choice(rest, count - len(by_length), replace=False)]))
 
@@ -49,16 +50,19 @@ def train_pool(problem: Problem, tolerance: float, rng: np.random.Generator, war
     early = _EARLY
     for _ in range(_ROUNDS):
         enough = (early * tolerance) ** 2 * pool.square
-        search = nnls(pool.gram, pool.right, pool.square, enough=enough, first=_places(pool.members, first))
-        support = Support(problem, pool.members[search.weights > 0.0])
+        choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first))
+        support = Support(problem, pool.members[choice.columns])
         support.fit()
         if support.error() <= tolerance:
             break
-        if search.residual <= enough:
+        if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are
         elif len(pool.members) < problem.candidates:
             pool.add(_price(problem, support, pool.members))
         else:
+            best = nnls(pool.gram, pool.right, pool.square).weights > 0.0
+            support = Support(problem, pool.members[best])  # all candidates were seen: what is possible at all
+            support.fit()
             break
         first = support.members
     support.keep(prune(support.gram, support.right, support.square, tolerance**2 * support.square))

@@ -32,8 +32,8 @@ class Problem(Protocol):
         """Number of columns."""
         ...
 
-    def norms(self, who: IntArray | None = None) -> FloatArray:
-        """Lengths of the columns of all or of chosen candidates, (k,); zero where a candidate never contributes."""
+    def norms(self, who: IntArray | None = None, samples: IntArray | None = None) -> FloatArray:
+        """Lengths of the columns of all or of chosen candidates, over all or chosen samples, (k,)."""
         ...
 
     def target(self, samples: IntArray | None = None) -> FloatArray:

@@ -1,7 +1,6 @@
 """Non-negative hard thresholding pursuit (von Tycowicz, Schulz, Seidel, Hildebrandt 2013): a baseline."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supple.cubature.problem import Problem
 from supple.cubature.rule import Rule
@@ -20,26 +19,23 @@ def train_pursuit(problem: Problem, tolerance: float, rng: np.random.Generator, 
     The gradient is taken on the rule and on random candidates: over all of them, thousands of nearly parallel columns
     make the exact step so small that the rule would never change.
     """
-    active = np.flatnonzero(problem.norms() > 0.0)
     size = max(10, len(problem.target()) // problem.samples // 2) if warm is None else max(warm.size, 1)
-    start = rng.permutation(active)[:size] if warm is None else warm.members
+    start = rng.permutation(problem.candidates)[:size] if warm is None else warm.members
     support = Support(problem, start)
     support.fit()
     while True:
-        support = _pursue(support, active, size, tolerance, rng)
+        support = _pursue(support, size, tolerance, rng)
         error = support.error()
-        if error <= tolerance or size >= len(active):
+        if error <= tolerance or size >= problem.candidates:
             return make_rule(support, "pursuit", tolerance)
-        size = min(len(active), int(np.ceil(size * np.clip((error / tolerance) ** 0.6, 1.1, 2.0))))
+        size = min(problem.candidates, int(np.ceil(size * np.clip((error / tolerance) ** 0.6, 1.1, 2.0))))
 
 
-def _pursue(
-    support: Support, active: NDArray[np.intp], size: int, tolerance: float, rng: np.random.Generator
-) -> Support:
+def _pursue(support: Support, size: int, tolerance: float, rng: np.random.Generator) -> Support:
     """The best support of at most `size` candidates that the iteration meets."""
     best, error = support, support.error() if len(support.members) else np.inf
     for _ in range(_ITERATIONS):
-        support = _step(support, active, size, rng)
+        support = _step(support, size, rng)
         new = support.error()
         stuck = new > _PROGRESS * error
         if new < error:
@@ -49,10 +45,10 @@ def _pursue(
     return best
 
 
-def _step(support: Support, active: NDArray[np.intp], size: int, rng: np.random.Generator) -> Support:
+def _step(support: Support, size: int, rng: np.random.Generator) -> Support:
     """One exact step along the gradient, cut to the `size` largest weights, which are then fitted."""
     problem = support.problem
-    others = np.setdiff1d(active, support.members, assume_unique=True)
+    others = np.setdiff1d(np.arange(problem.candidates), support.members, assume_unique=True)
     drawn = rng.permutation(others)[: max(0, _LOOKED_AT * size - len(support.members))]
     lines = np.concatenate([support.columns, problem.columns(drawn)])
     members = np.concatenate([support.members, drawn])

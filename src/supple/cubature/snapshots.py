@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.blocks import blocks
 from supple.cubature.element_map import ElementMap
+from supple.cubature.problem import IntArray
 from supple.elastic import Body
 
 __all__ = ["Snapshots"]
@@ -19,7 +20,8 @@ class Snapshots:
     """T displacements and what every element answers to them.
 
     Nothing here depends on a basis: while the displacements lie in its span, a new basis is trained without
-    evaluating a material again ([KJ09] section 4).
+    evaluating a material again ([KJ09] section 4). That costs memory, 36 bytes an element and snapshot; poses of one
+    basis alone do not need it.
     """
 
     fields: FloatArray
@@ -31,21 +33,19 @@ class Snapshots:
     def record(cls, body: Body, fields: FloatArray) -> "Snapshots":
         """Evaluate the body's materials at displacements (3 n, T) [m] from rest."""
         elements = ElementMap(body)
-        volume = elements.volume.astype(np.float32)
         stresses = np.empty((elements.count, 9, fields.shape[1]), np.float32)
-        for number, part in enumerate(body.parts):
-            of_part = np.flatnonzero(elements.part == number)
-            for block in blocks(len(of_part), 16):
-                who = of_part[block]
-                F = elements.gradients(fields, who).transpose(0, 2, 1).reshape(len(who), -1, 3, 3) + np.eye(3)
-                P = part.material.stress(F).reshape(len(who), -1, 9).astype(np.float32)
-                stresses[who] = P.transpose(0, 2, 1) * volume[who, None, None]
+        for block in blocks(elements.count, 16):
+            stresses[block] = elements.stresses(elements.gradients(fields, block), block)
         return cls(fields, stresses)
 
     @property
     def count(self) -> int:
         """Number of snapshots T."""
         return int(self.fields.shape[1])
+
+    def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
+        """Stresses times volumes [J] of the elements `who` in the snapshots `samples`, (k, 9, t)."""
+        return self.stresses[who][:, :, samples]
 
     def joined(self, other: "Snapshots") -> "Snapshots":
         """These snapshots and the other ones."""

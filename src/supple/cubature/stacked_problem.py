@@ -48,7 +48,7 @@ class StackedProblem:
         pieces = zip(self.parts, self._weights, np.split(residual, ends), strict=True)
         return np.asarray(sum(weight * part.gradient(piece) for part, weight, piece in pieces))
 
-    def norms(self, who: IntArray | None = None) -> FloatArray:
+    def norms(self, who: IntArray | None = None, samples: IntArray | None = None) -> FloatArray:
         """Lengths of columns, (k,)."""
-        squares = [(weight * part.norms(who)) ** 2 for part, weight in zip(self.parts, self._weights, strict=True)]
-        return np.asarray(np.sqrt(sum(squares)))
+        chosen = zip(self.parts, self._weights, self._split(samples), strict=True)
+        return np.asarray(np.sqrt(sum((weight * part.norms(who, own)) ** 2 for part, weight, own in chosen)))

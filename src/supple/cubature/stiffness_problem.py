@@ -79,11 +79,11 @@ class StiffnessProblem:
             out[block] = np.einsum("ear,ear->e", L @ R, L)
         return out
 
-    def norms(self, who: IntArray | None = None) -> FloatArray:
+    def norms(self, who: IntArray | None = None, samples: IntArray | None = None) -> FloatArray:
         """Frobenius norms of the elements' stiffness matrices, (k,)."""
         who = np.arange(self.candidates) if who is None else who
-        out = np.empty(len(who))
-        for block in blocks(len(who)):
+        out = np.zeros(len(who))
+        for block in blocks(len(who)) if samples is None or len(samples) else ():
             L = self._factors.of(who[block])
             out[block] = np.linalg.norm(L @ L.transpose(0, 2, 1), axis=(1, 2))
         return out

@@ -65,6 +65,8 @@ class Support:
 
     def keep(self, which: NDArray[np.bool_]) -> None:
         """Leave the other candidates out."""
+        if which.all():
+            return
         self.members, self.columns, self.right = self.members[which], self.columns[which], self.right[which]
         self.gram, self.weights = self.gram[np.ix_(which, which)], self.weights[which]
 

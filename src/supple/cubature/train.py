@@ -5,29 +5,32 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.check import check_diagonal, check_rule, frequency_errors
+from supple.cubature.blocks import blocks
+from supple.cubature.check import check_basis, check_rule, frequency_errors
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.pool import train_pool
+from supple.cubature.poses import Poses
 from supple.cubature.problem import Problem
 from supple.cubature.rule import Rule
-from supple.cubature.samples import draw_fields, mix_fields, sample_count
-from supple.cubature.snapshots import Snapshots
+from supple.cubature.samples import draw_coordinates, mix_coordinates, sample_count
 from supple.cubature.stacked_problem import StackedProblem
 from supple.cubature.stiffness_problem import StiffnessProblem
 from supple.cubature.support import Trainer
 from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
 from supple.subspace import Basis
+from supple.subspace.recorded import check_recorded
 
 __all__ = ["train_rule"]
 
 FloatArray = NDArray[np.float64]
 _REACH = 0.35  # largest displacement by default, as a share of the body's size
 _SLACK = 1.5  # what held-out samples may lie above the tolerance
-_OFF_PITCH = 0.01  # and the first frequencies beside their values
-_PITCHES = 5
+_OFF_PITCH = 0.01  # what the first frequencies may lie beside their values at most, whatever the tolerance
+_FIRST, _PITCHES = 5, 10  # frequencies held to that, and to the tolerance
+_SOFT = 16  # coordinates whose stiffness decides them: a mode above that comes out too soft falls among them
 _STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
-_TIGHTER = 0.7  # a refused rule is trained again to this share of its tolerance
+_TIGHTER = 0.4, 0.85  # a refused rule is trained again to a share of its tolerance between these
 _TRIES = 6
 _HELDOUT = 150  # samples
 _MOST = 4  # samples to go up to, as a multiple of what the rank needs
@@ -49,67 +52,86 @@ def train_rule(
 
     `snapshots` (k, n, 3) are recorded displacements [m], half of the samples when there are; `reach` [m] is the
     largest displacement to train for (that of the snapshots, else a third of the body's size). A rule that the checks
-    refuse is trained again more tightly, with more samples, with the rest stiffness among the equations; if none is
+    refuse is trained again with more samples, with the rest stiffness among the equations, more tightly; if none is
     accepted, the best comes with a warning that has the figures.
     """
     if not 0.0 < tolerance < 1.0:
         raise TrainingError(f"a tolerance of {tolerance:g} is no relative error: give one between 0 and 1.")
-    check_diagonal(body, basis)
-    reach = _expect_reach(body, snapshots) if reach is None else reach
+    check_basis(body, basis)
+    recorded = None if snapshots is None else _project(basis, snapshots)
+    reach = _expect_reach(body, basis, recorded) if reach is None else reach
     count = sample_count(basis.rank) if samples is None else samples
     enough = _MOST * max(count, sample_count(basis.rank))
-    recorded, unseen = (None, None) if snapshots is None else _set_aside(snapshots, rng)
-    seen = Snapshots.record(body, mix_fields(basis, reach, count, rng, recorded))
-    heldout = ElementProblem(body, basis, Snapshots.record(body, mix_fields(basis, reach, _HELDOUT, rng, unseen)))
-    aim, with_stiffness, best, least = tolerance, False, None, np.inf
+    kept, aside = (None, None) if recorded is None else _set_aside(recorded, rng)
+
+    def pose(coordinates: FloatArray) -> ElementProblem:
+        return ElementProblem(body, basis, Poses(body, basis, coordinates))
+
+    forces = [pose(mix_coordinates(basis, reach, count, rng, kept))]
+    heldout = pose(mix_coordinates(basis, reach, _HELDOUT, rng, aside))
+    stiffness: StiffnessProblem | None = None
+    aim, tries = tolerance, []
     for _ in range(_TRIES):
-        problem = _make_problem(body, basis, seen, with_stiffness)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # the checks judge, with more figures
-            rule = check_rule(trainer(problem, aim, rng, warm), body, basis, heldout)
+            rule = trainer(_stack(forces, stiffness), aim, rng, warm)
+        rule = check_rule(rule, body, basis, heldout)
         heldout_excess, pitch_excess = _judge(body, basis, rule, tolerance)
-        if max(heldout_excess, pitch_excess) <= 1.0:
+        excess = max(heldout_excess, pitch_excess)
+        if excess <= 1.0:
             return rule
-        if best is None or max(heldout_excess, pitch_excess) < least:
-            best, least = rule, max(heldout_excess, pitch_excess)
-        if rule.training_error < heldout_excess * tolerance and heldout_excess > 1.0 and seen.count < enough:
+        drawn = sum(part.samples for part in forces)
+        tries.append((excess, drawn, rule))
+        if rule.training_error < heldout_excess * tolerance and heldout_excess > 1.0 and drawn < enough:
             # It fits its samples, but they are too few
-            seen = seen.joined(Snapshots.record(body, draw_fields(basis, reach, seen.count, rng)))
-        elif pitch_excess > 1.0 and aim < 0.5 * tolerance and not with_stiffness:
-            with_stiffness = True
+            forces.append(pose(draw_coordinates(basis, reach, drawn, rng)))
+        elif pitch_excess > 1.0 and stiffness is None:
+            stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
         else:
-            aim *= _TIGHTER
-    assert best is not None
-    _warn(best, tolerance, seen.count)
+            aim *= float(np.clip(excess**-0.7, *_TIGHTER))  # errors of frequencies fall faster than the tolerance
+    _, drawn, best = min(tries, key=lambda entry: entry[0])
+    _warn(best, tolerance, drawn)
     return best
 
 
-def _expect_reach(body: Body, snapshots: FloatArray | None) -> float:
-    """The largest displacement recorded [m], or the share of the body's size that a lively motion has."""
-    seen = 0.0 if snapshots is None else float(np.linalg.norm(snapshots, axis=2).max(initial=0.0))
-    return seen if seen > 0.0 else _REACH * body.mesh.size()
+def _project(basis: Basis, snapshots: FloatArray) -> FloatArray:
+    """Recorded displacements (k, n, 3) as the subspace sees them, (r, k)."""
+    check_recorded(snapshots, len(basis.mass))
+    return basis.project_all(snapshots)
 
 
-def _set_aside(snapshots: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Recorded displacements to train on, and a quarter of them to check with."""
-    order = rng.permutation(len(snapshots))
+def _expect_reach(body: Body, basis: Basis, recorded: FloatArray | None) -> float:
+    """The largest displacement recorded in the subspace [m], or the share of the body's size of a lively motion."""
+    if recorded is None:
+        return _REACH * body.mesh.size()
+    largest = 0.0
+    for block in blocks(recorded.shape[1]):
+        fields = (basis.columns @ recorded[:, block]).reshape(len(basis.mass), 3, -1)
+        largest = max(largest, float(np.linalg.norm(fields, axis=1).max()))
+    return largest
+
+
+def _set_aside(recorded: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Recorded coordinates (r, k) to train on, and a quarter of them to check with."""
+    order = rng.permutation(recorded.shape[1])
     aside = len(order) // 4
-    return snapshots[order[aside:]], snapshots[order[:aside]]
+    return recorded[:, order[aside:]], recorded[:, order[:aside]]
 
 
-def _make_problem(body: Body, basis: Basis, seen: Snapshots, with_stiffness: bool) -> Problem:
+def _stack(forces: list[ElementProblem], stiffness: StiffnessProblem | None) -> Problem:
     """The training problem of forces, with the rest stiffness beside them where it is wanted."""
-    forces = ElementProblem(body, basis, seen)
-    if not with_stiffness:
-        return forces
-    return StackedProblem([forces, StiffnessProblem(body, basis)], [1.0, _STIFFNESS * forces.samples**0.5])
+    weight = _STIFFNESS * sum(part.samples for part in forces) ** 0.5
+    if stiffness is not None:
+        return StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight])
+    return forces[0] if len(forces) == 1 else StackedProblem(forces)
 
 
 def _judge(body: Body, basis: Basis, rule: Rule, tolerance: float) -> tuple[float, float]:
     """Held-out error and the error of the first frequencies, each as a multiple of what is allowed."""
     assert rule.heldout_error is not None
-    off = np.abs(frequency_errors(body, basis, rule, _PITCHES)).max()
-    return rule.heldout_error / (_SLACK * tolerance), float(off) / _OFF_PITCH
+    off = np.abs(frequency_errors(body, basis, rule, _PITCHES))
+    pitch_excess = max(off[:_FIRST].max() / min(_OFF_PITCH, tolerance), off.max() / tolerance)
+    return rule.heldout_error / (_SLACK * tolerance), float(pitch_excess)
 
 
 def _warn(rule: Rule, tolerance: float, samples: int) -> None:

@@ -1,10 +1,11 @@
-"""Files: meshes in and out, recorded runs, checkpoints."""
+"""Files: meshes in and out, recorded runs, checkpoints, trained models."""
 
 from supple.io.cache import CACHE_SUFFIXES, open_cache, open_writer, probe
 from supple.io.checkpoint import load_checkpoint, save_checkpoint
 from supple.io.drawn import RenderMesh
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES, load_mesh, load_surface, load_tets
+from supple.io.model_file import load_model, save_model
 from supple.io.save import save_surface, save_tets
 
 __all__ = [
@@ -18,12 +19,14 @@ __all__ = [
     "RenderMesh",
     "load_checkpoint",
     "load_mesh",
+    "load_model",
     "load_surface",
     "load_tets",
     "open_cache",
     "open_writer",
     "probe",
     "save_checkpoint",
+    "save_model",
     "save_surface",
     "save_tets",
 ]

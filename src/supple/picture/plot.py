@@ -1,4 +1,4 @@
-"""Line and bar plots in one quiet style."""
+"""Line, bar and point plots in one quiet style."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from supple.errors import OutputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_bars", "plot_lines"]
+__all__ = ["plot_bars", "plot_lines", "plot_points"]
 
 Kind = Literal["png", "svg"]
 _COLOURS = {
@@ -50,13 +50,12 @@ def plot_lines(
             if across.ndim != 1 or across.shape != up.shape:
                 raise OutputError(f'Line "{name}" has shapes {across.shape} and {up.shape}: give as many x as y.')
             axes.plot(across, up, label=name, marker="o" if markers else None)
-        if log_x:
-            axes.set_xscale("log")
-        if log_y:
-            axes.set_yscale("log")
+        _set_scales(axes, log_x, log_y)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.margins(x=0.02)
+        if not log_x and all((np.asarray(x, dtype=np.float64) % 1.0 == 0.0).all() for x, _ in series.values()):
+            axes.locator_params(axis="x", integer=True)  # counts are marked at whole numbers
         _add_legend(axes, len(series))
     return stream.getvalue()
 
@@ -82,13 +81,37 @@ def plot_bars(
             if tops.shape != place.shape:
                 raise OutputError(f'Bars "{name}" have shape {tops.shape} for {len(labels)} labels: give one each.')
             axes.bar(place + (k - 0.5 * (len(series) - 1)) * breadth, tops, 0.9 * breadth, label=name)
-        if log_y:
-            axes.set_yscale("log")
+        _set_scales(axes, False, log_y)
         axes.set_xticks(place, labels)
         axes.tick_params(axis="x", length=0)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel(ylabel)
         _add_legend(axes, len(series))
+    return stream.getvalue()
+
+
+def plot_points(
+    points: Mapping[str, tuple[float, float]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    title: str | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    width: int = 760,
+    height: int = 400,
+    kind: Kind = "svg",
+    dark: bool = False,
+) -> bytes:
+    """Plot file of single points (x, y), each named in the legend."""
+    with _draw_figure(title, width, height, kind, dark) as (axes, stream):
+        for name, (x, y) in points.items():
+            axes.plot([x], [y], marker="o", markersize=8, linestyle="none", label=name)
+        _set_scales(axes, log_x, log_y)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.margins(x=0.08, y=0.12)
+        _add_legend(axes, len(points))
     return stream.getvalue()
 
 
@@ -110,6 +133,17 @@ def _draw_figure(
             axes.set_title(title, loc="left", pad=26 if axes.get_legend() else 10)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}  # the same bytes on every day
         figure.savefig(stream, format=kind, dpi=2 * _DOTS_PER_INCH, metadata=metadata)
+
+
+def _set_scales(axes: Axes, log_x: bool, log_y: bool) -> None:
+    """Logarithmic axes where asked for, with plain numbers on them."""
+    from matplotlib.ticker import FuncFormatter, LogFormatter
+
+    for wanted, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
+        if wanted:
+            set_scale("log")
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.4)))
 
 
 def _add_legend(axes: Axes, count: int) -> None:

@@ -15,7 +15,7 @@ from supple.picture.png import check_picture
 from supple.picture.render import RenderOptions
 from supple.picture.stage import Frames, Times, pick_frames, render_frames, set_stage
 
-__all__ = ["join_pictures", "render_strip"]
+__all__ = ["join_pictures", "render_strip", "stack_pictures"]
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _LEGEND_WIDTH = 380, 420, 170
 
@@ -64,3 +64,17 @@ def join_pictures(pictures: Sequence[NDArray[np.uint8]], gap: int = 4) -> NDArra
     for picture in pictures:
         pieces += [spacer, picture]
     return np.concatenate(pieces[1:], axis=1)
+
+
+def stack_pictures(pictures: Sequence[NDArray[np.uint8]], gap: int = 4) -> NDArray[np.uint8]:
+    """Pictures (h, w, 3) one below the other, with `gap` white pixels between; narrow ones are filled up with white."""
+    if not pictures:
+        raise OutputError("There is no picture to stack: give at least one.")
+    width = max(check_picture(picture).shape[1] for picture in pictures)
+    pieces: list[NDArray[np.uint8]] = []
+    for picture in pictures:
+        pieces += [
+            np.full((gap, width, 3), 255, dtype=np.uint8),
+            np.pad(picture, ((0, 0), (0, width - picture.shape[1]), (0, 0)), constant_values=255),
+        ]
+    return np.concatenate(pieces[1:], axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,30 +14,39 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
 from supple.mesh import MeshQuality, TetMesh, assess_quality, embed
-from supple.method import FullSolver, Solver
+from supple.method import FullSolver, ReducedModel, Solver
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
-from supple.scene.schema import Scene
+from supple.scene.schema import Scene, StartTable
 from supple.scene.select import Select, describe_place, select_tets, select_vertices
 from supple.scene.source import Source, make_source
 from supple.scene.units import UNITS_RULE, to_metres
 
-__all__ = ["Built", "build_scene"]
+__all__ = [
+    "Built",
+    "Stage",
+    "add_solver",
+    "build_scene",
+    "full_solver",
+    "place_load",
+    "reduced_solver",
+    "set_stage",
+    "starting_velocity",
+]
 
 FAR_OUTSIDE = 2.0  #: tetrahedra's heights by which a point force may miss the body
 
 
 @dataclass(frozen=True)
-class Built:
-    """A scene and everything made from it; all in SI units."""
+class Stage:
+    """A scene and everything made from it but its solver; all in SI units."""
 
     scene: Scene
     source: Source
     materials: Mapping[str, Material]
     body: Body
     drive: Drive
-    solver: Solver[Any]
     velocity: NDArray[np.float64]
     """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
 
@@ -65,12 +74,29 @@ class Built:
             f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
             f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
             f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
-            *self.solver.describe(),
         ]
 
 
-def build_scene(scene: Scene) -> Built:
-    """The objects a scene describes; a selection without content or a missing file is refused."""
+@dataclass(frozen=True)
+class Built(Stage):
+    """A scene ready to run."""
+
+    solver: Solver[Any]
+    model: ReducedModel | None = None
+    """What the solver was trained to be, for a method that is trained."""
+
+    def describe(self) -> list[str]:
+        """What will run, line by line: mesh, materials, time, units, solver."""
+        return [*super().describe(), *self.solver.describe()]
+
+
+def build_scene(scene: Scene, model: ReducedModel | None = None) -> Built:
+    """The objects a scene describes; a reduced method needs its model, which `prepare_scene` finds or trains."""
+    return add_solver(set_stage(scene), model)
+
+
+def set_stage(scene: Scene) -> Stage:
+    """What a scene describes, but its solver; a selection without content or a missing file is refused."""
     metres = scene.metres
     si = to_metres(scene, metres)
     source = make_source(si.mesh, metres, scene.up_axis)
@@ -82,11 +108,11 @@ def build_scene(scene: Scene) -> Built:
     )
     body, materials = _make_body(si, mesh, parts, metres)
     loads = tuple(
-        _place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
+        place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
         for number, force in enumerate(si.force)
     )
     drive = Drive(body, parts, loads, si.acceleration())
-    return Built(scene, source, materials, body, drive, _make_solver(body, si), _starting_velocity(body, si))
+    return Stage(scene, source, materials, body, drive, starting_velocity(body, si.start))
 
 
 def _key(table: str, number: int, name: str | None) -> str:
@@ -126,7 +152,7 @@ def _make_body(
     return body, {name: material for name, material in materials.items() if names[name] in used}
 
 
-def _place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64], metres: float) -> Load:
+def place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64], metres: float) -> Load:
     """A force with the vertices it acts on; a region's total is shared out by mass."""
     if force.kind == "gravity":
         return Load(force, np.empty(0, dtype=np.int32), np.empty(0))
@@ -141,23 +167,49 @@ def _place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64]
     return Load(force, chosen, share)
 
 
-def _starting_velocity(body: Body, scene: Scene) -> NDArray[np.float64]:
+def starting_velocity(body: Body, start: StartTable) -> NDArray[np.float64]:
     """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
     rest = body.mesh.vertices
     centre = body.mass @ rest / body.mass.sum()
-    velocity: NDArray[np.float64] = np.cross(scene.start.spin, rest - centre) + scene.start.velocity
+    velocity: NDArray[np.float64] = np.cross(start.spin, rest - centre) + start.velocity
     velocity[body.pins.vertices] = np.where(body.pins.held, 0.0, velocity[body.pins.vertices])
     return velocity
 
 
-def _make_solver(body: Body, scene: Scene) -> Solver[Any]:
-    """The solver that `[method]` and `[time]` name."""
-    method = scene.method
+def add_solver(stage: Stage, model: ReducedModel | None = None) -> Built:
+    """The stage with the solver that `[method]` and `[time]` name."""
+    parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
+    if stage.scene.method.name == "full":
+        return Built(**parts, solver=full_solver(stage))
+    if model is None:
+        raise SceneError(
+            'method.name = "reduced" needs a trained model: give one, or use prepare_scene(), which finds or trains it.'
+        )
+    return Built(**parts, solver=reduced_solver(stage, model), model=model)
+
+
+def full_solver(stage: Stage) -> FullSolver:
+    """The full-space solver of a scene, whatever method it names."""
+    time, method = stage.scene.time, stage.scene.method
     return FullSolver(
-        body,
-        integrator=scene.time.integrator,
-        tolerance=method.tolerance,
+        stage.body,
+        integrator=time.integrator,
+        tolerance=method.residual,
         linear_solver=method.linear_solver,
         max_iterations=method.max_iterations,
-        time_step=scene.time.step,
+        time_step=time.step,
+    )
+
+
+def reduced_solver(stage: Stage, model: ReducedModel) -> Solver[Any]:
+    """The solver of a scene in a trained subspace."""
+    from supple.method.reduced import ReducedSolver
+
+    time, method = stage.scene.time, stage.scene.method
+    return ReducedSolver(
+        stage.body,
+        model,
+        integrator=time.integrator,
+        tolerance=method.residual,
+        max_iterations=method.max_iterations,
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from supple.errors import OutputError
 from supple.material import Material
-from supple.scene.build import Built, build_scene
+from supple.scene.build import Stage, set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.record import probe_outputs
 
@@ -38,7 +38,7 @@ class Finding:
     text: str
 
 
-def diagnose(built: Built) -> list[Finding]:
+def diagnose(stage: Stage) -> list[Finding]:
     """Everything the checks find in a scene, errors first."""
     checks = (
         check_scale,
@@ -51,7 +51,7 @@ def diagnose(built: Built) -> list[Finding]:
         check_pins,
         check_motion,
     )
-    found = [finding for check in checks for finding in check(built)]
+    found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
 
 
@@ -63,26 +63,26 @@ def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> lis
         probe_outputs([Path(name) for name in scene.output.files])
     except OutputError as error:
         found.append(Finding("error", "output", str(error)))
-    return sorted([*found, *diagnose(build_scene(scene))], key=lambda finding: ORDER[finding.severity])
+    return sorted([*found, *diagnose(set_stage(scene))], key=lambda finding: ORDER[finding.severity])
 
 
-def check_scale(built: Built) -> Iterator[Finding]:
+def check_scale(stage: Stage) -> Iterator[Finding]:
     """A body far from the size of things that are simulated, usually a wrong `units`."""
-    size = built.mesh.size()
+    size = stage.mesh.size()
     low, high = PLAUSIBLE_SIZE
     if not low <= size <= high:
         guess = "cm" if size > high and size < 100 * high else "mm" if size > high else "m"
         yield Finding(
             "warning",
             "scale",
-            f'the body is {size:.3g} m across with units = "{built.scene.units}": '
+            f'the body is {size:.3g} m across with units = "{stage.scene.units}": '
             f'if that is not meant, set units (perhaps "{guess}").',
         )
 
 
-def check_materials(built: Built) -> Iterator[Finding]:
+def check_materials(stage: Stage) -> Iterator[Finding]:
     """Stiffness or density far from anything soft."""
-    for name, material in built.materials.items():
+    for name, material in stage.materials.items():
         young = _young(material)
         if not PLAUSIBLE_YOUNG[0] <= young <= PLAUSIBLE_YOUNG[1]:
             yield Finding(
@@ -99,9 +99,9 @@ def check_materials(built: Built) -> Iterator[Finding]:
             )
 
 
-def check_poisson(built: Built) -> Iterator[Finding]:
+def check_poisson(stage: Stage) -> Iterator[Finding]:
     """Poisson ratios at which linear tetrahedra turn too stiff."""
-    for name, material in built.materials.items():
+    for name, material in stage.materials.items():
         poisson = material.lam / (2.0 * (material.lam + material.mu))
         if poisson > LOCKING_POISSON + 1e-12:
             yield Finding(
@@ -112,14 +112,14 @@ def check_poisson(built: Built) -> Iterator[Finding]:
             )
 
 
-def check_self_weight(built: Built) -> Iterator[Finding]:
+def check_self_weight(stage: Stage) -> Iterator[Finding]:
     """A body that its own weight would squash."""
-    gravity = built.drive.gravity
+    gravity = stage.drive.gravity
     if gravity is None:
         return
     pull = float(np.linalg.norm(gravity))
-    extent = float(np.max(np.subtract(*reversed(built.mesh.bounds()))))
-    for name, material in built.materials.items():
+    extent = float(np.max(np.subtract(*reversed(stage.mesh.bounds()))))
+    for name, material in stage.materials.items():
         strain = material.density * pull * extent / _young(material)
         if strain > 1.0:
             yield Finding(
@@ -130,9 +130,9 @@ def check_self_weight(built: Built) -> Iterator[Finding]:
             )
 
 
-def check_time_step(built: Built) -> Iterator[Finding]:
+def check_time_step(stage: Stage) -> Iterator[Finding]:
     """Steps too long for the body's own vibration, or too short to be worth it."""
-    time = built.scene.time
+    time = stage.scene.time
     if time.integrator == "static":
         return
     if time.step > LONG_STEP:
@@ -140,7 +140,7 @@ def check_time_step(built: Built) -> Iterator[Finding]:
             "warning", "time step", f"a time step is {time.step:.3g} s long: raise time.fps or time.substeps."
         )
         return
-    period = slowest_period(built)
+    period = slowest_period(stage)
     if time.step > period / 4.0:
         wanted = math.ceil(10.0 / (period * time.fps))
         remedy = (
@@ -152,7 +152,7 @@ def check_time_step(built: Built) -> Iterator[Finding]:
             f"a time step takes {1e3 * time.step:.3g} ms but a wave crosses the body and returns "
             f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: {remedy}.",
         )
-    crossing = built.quality.min_edge / max(m.wave_speed for m in built.materials.values())
+    crossing = stage.quality.min_edge / max(m.wave_speed for m in stage.materials.values())
     if time.step < 0.01 * crossing:
         yield Finding(
             "warning",
@@ -162,15 +162,15 @@ def check_time_step(built: Built) -> Iterator[Finding]:
         )
 
 
-def check_elements(built: Built) -> Iterator[Finding]:
+def check_elements(stage: Stage) -> Iterator[Finding]:
     """Badly shaped tetrahedra."""
-    quality = built.quality
+    quality = stage.quality
     if quality.slivers:
-        share = quality.slivers / len(built.mesh.tets)
+        share = quality.slivers / len(stage.mesh.tets)
         yield Finding(
             "warning" if share > 0.01 else "note",
             "slivers",
-            f"{quality.slivers} of {len(built.mesh.tets)} tetrahedra are slivers (the worst is number "
+            f"{quality.slivers} of {len(stage.mesh.tets)} tetrahedra are slivers (the worst is number "
             f"{quality.worst_tet}): they bend too stiffly, so mesh the body again with  supple mesh.",
         )
 
@@ -179,13 +179,13 @@ def _who(loose: int, parts: int) -> str:
     return "it" if parts == 1 else f"{loose or 'one'} of its {parts} parts"
 
 
-def check_supports(built: Built) -> Iterator[Finding]:
+def check_supports(stage: Stage) -> Iterator[Finding]:
     """Parts that nothing holds."""
-    labels = built.mesh.components()
+    labels = stage.mesh.components()
     parts = int(labels.max()) + 1
-    loose = parts - len(np.unique(labels[built.body.pins.vertices]))
-    if built.scene.time.integrator == "static":
-        if loose or not _holds_rigid_motion(built, labels):
+    loose = parts - len(np.unique(labels[stage.body.pins.vertices]))
+    if stage.scene.time.integrator == "static":
+        if loose or not _holds_rigid_motion(stage, labels):
             yield Finding(
                 "error",
                 "supports",
@@ -208,12 +208,12 @@ def check_supports(built: Built) -> Iterator[Finding]:
         )
 
 
-def check_pins(built: Built) -> Iterator[Finding]:
+def check_pins(stage: Stage) -> Iterator[Finding]:
     """Pins that hold everything, or never."""
-    end = built.scene.time.frames / built.scene.time.fps
-    for number, part in enumerate(built.drive.parts):
+    end = stage.scene.time.frames / stage.scene.time.fps
+    for number, part in enumerate(stage.drive.parts):
         key = f"pin[{number}]"
-        if len(part.vertices) == len(built.mesh.vertices) and part.pin.axes == "xyz":
+        if len(part.vertices) == len(stage.mesh.vertices) and part.pin.axes == "xyz":
             yield Finding("warning", "pins", f"{key} holds the whole body, so nothing deforms: select a part of it.")
         if part.pin.from_ is not None and part.pin.from_ >= end:
             yield Finding(
@@ -223,21 +223,21 @@ def check_pins(built: Built) -> Iterator[Finding]:
             )
 
 
-def check_motion(built: Built) -> Iterator[Finding]:
+def check_motion(stage: Stage) -> Iterator[Finding]:
     """A scene in which nothing happens, or in which the body falls out of sight."""
-    scene = built.scene
-    moved = any(part.pin.move is not None or part.pin.turn is not None for part in built.drive.parts)
+    scene = stage.scene
+    moved = any(part.pin.move is not None or part.pin.turn is not None for part in stage.drive.parts)
     started = any(scene.start.velocity) or any(scene.start.spin)
-    pulled = built.drive.gravity is not None and any(built.drive.gravity)
-    if not (moved or started or pulled or built.drive.loads):
+    pulled = stage.drive.gravity is not None and any(stage.drive.gravity)
+    if not (moved or started or pulled or stage.drive.loads):
         yield Finding(
             "warning",
             "motion",
             "no gravity, no force and no moving pin acts on the body, so it stands still: add one of them.",
         )
-    if pulled and not built.drive.parts and scene.time.integrator != "static":
+    if pulled and not stage.drive.parts and scene.time.integrator != "static":
         seconds = scene.time.frames / scene.time.fps
-        drop = 0.5 * float(np.linalg.norm(built.drive.gravity or 0.0)) * seconds**2
+        drop = 0.5 * float(np.linalg.norm(stage.drive.gravity or 0.0)) * seconds**2
         yield Finding(
             "note",
             "motion",
@@ -245,10 +245,10 @@ def check_motion(built: Built) -> Iterator[Finding]:
         )
 
 
-def slowest_period(built: Built) -> float:
+def slowest_period(stage: Stage) -> float:
     """About how long [s] the slowest material's shear wave takes through the body and back."""
-    slowest = min(math.sqrt(material.mu / material.density) for material in built.materials.values())
-    return 2.0 * built.mesh.size() / slowest
+    slowest = min(math.sqrt(material.mu / material.density) for material in stage.materials.values())
+    return 2.0 * stage.mesh.size() / slowest
 
 
 def _young(material: Material) -> float:
@@ -256,13 +256,13 @@ def _young(material: Material) -> float:
     return material.mu * (3.0 * material.lam + 2.0 * material.mu) / (material.lam + material.mu)
 
 
-def _holds_rigid_motion(built: Built, labels: NDArray[np.int32]) -> bool:
+def _holds_rigid_motion(stage: Stage, labels: NDArray[np.int32]) -> bool:
     """Whether the pins stop every part from moving as a rigid body."""
-    pins = built.body.pins
+    pins = stage.body.pins
     for label in range(int(labels.max()) + 1):
         own = labels[pins.vertices] == label
-        points = built.mesh.vertices[pins.vertices[own]]
-        points = (points - points.mean(axis=0)) / built.mesh.size()
+        points = stage.mesh.vertices[pins.vertices[own]]
+        points = (points - points.mean(axis=0)) / stage.mesh.size()
         rows = [
             np.concatenate([np.eye(3)[axis], np.cross(point, np.eye(3)[axis])])
             for point, held in zip(points, pins.held[own], strict=True)

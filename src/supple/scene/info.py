@@ -1,4 +1,4 @@
-"""What a file holds: a scene, a tetrahedral mesh, a surface, a recorded run or a checkpoint."""
+"""What a file holds: a scene, a tetrahedral mesh, a surface, a recorded run, a checkpoint or a trained model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
+from supple.io.model_file import is_model_file, load_model
 from supple.io.replay_mesh import MeshCache
 from supple.mesh import TetMesh, TriMesh, assess_quality
+from supple.method import ReducedModel
 from supple.scene.load import load_scene
 
 __all__ = ["describe_file", "describe_mesh"]
@@ -31,6 +33,8 @@ def describe_file(path: str | Path) -> Facts:
         return {"kind": "checkpoint", "frame": meta.get("frame"), "arrays": sorted(arrays)}
     if not path.exists() and path.suffix.lower() != ".obj":  # name.obj stands for name.0000.obj, ...
         raise FileFormatError(f"{path} does not exist: check the path.")
+    if path.suffix.lower() == ".npz" and is_model_file(path):
+        return _describe_model(load_model(path))
     cache = open_cache(path)
     return describe_mesh(load_mesh(path)) if isinstance(cache, MeshCache) else _describe_recording(cache)
 
@@ -60,6 +64,23 @@ def describe_mesh(mesh: TetMesh | TriMesh) -> Facts:
         "volume": mesh.volume() if mesh.is_closed() else None,
         "closed": mesh.is_closed(),
         "manifold": mesh.is_manifold(),
+    }
+
+
+def _describe_model(model: ReducedModel) -> Facts:
+    """Facts about a trained model; what training noted comes last."""
+    return {
+        "kind": "model",
+        "method": "reduced",
+        "vertices": len(model.basis.mass),
+        "basis": model.basis.source,
+        "lowest_frequency_hz": float(np.sqrt(model.basis.importance.min()) / (2.0 * np.pi)),
+        "carried_fields": model.carried.shape[1],
+        "trainer": model.rule.trainer,
+        "rank": model.basis.rank,
+        "elements": model.rule.size,
+        "error": model.error,
+        **model.facts,
     }
 
 

@@ -8,13 +8,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import writing
-from supple.scene.build import Built, build_scene
+from supple.scene.build import Built, set_stage
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
+from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
@@ -35,6 +36,7 @@ class Launch:
     source: Path  #: a scene, or a mesh that gets the default scene
     outputs: Sequence[Path] = ()  #: instead of the scene's own
     changes: dict[str, Any] | None = None  #: keys and tables that override the scene's
+    method: Literal["full", "reduced"] | None = None  #: instead of the scene's
     resume: bool = False
     replay: Path | None = None
     write_scene: Path | None = None
@@ -44,22 +46,26 @@ class Launch:
 def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build, diagnose and run a scene; the result by name."""
     scene = open_scene(asked.source, asked.changes)
+    scene = scene.under(asked.method or scene.method.name)
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
     written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
-    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render])
+    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, scene.method.model])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
     events = None if asked.replay is None else load_events(asked.replay)
     _show_scene(asked, scene, say)
-    built = build_scene(scene)
-    check_events(events or {}, built.mesh, scene.time.frames)
-    for line in built.describe():
+    stage = set_stage(scene)
+    check_events(events or {}, stage.mesh, scene.time.frames)
+    for line in stage.describe():
         say(line)
-    findings = refuse_errors(diagnose(built))
+    findings = refuse_errors(diagnose(stage))
     for finding in findings:
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
+    built = prepare_scene(stage, listener, asked.source)
+    for line in built.solver.describe():
+        say(line)
     try:
         result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener)
     except ConvergenceError:
@@ -132,7 +138,8 @@ def _resume_command(asked: Launch) -> str:
     """The command line that goes on where this run stopped."""
     changes = asked.changes or {}
     options = {
-        "--method": changes.get("method", {}).get("name"),
+        "--method": asked.method,
+        "--model": changes.get("method", {}).get("model"),
         "--frames": changes.get("time", {}).get("frames"),
         "--units": changes.get("units"),
         "--up-axis": changes.get("up_axis"),
@@ -153,6 +160,7 @@ def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> d
         "checkpoint": None if result.checkpoint is None else str(result.checkpoint),
         "method": built.solver.name,
         "solver": built.solver.describe(),
+        "model": None if built.model is None else built.model.facts,
         "vertices": len(built.mesh.vertices),
         "tetrahedra": len(built.mesh.tets),
         "pinned": len(built.body.pins.vertices),

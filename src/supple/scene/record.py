@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,11 @@ def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
 
 def stamp_run(built: Built, events: EventLog) -> str:
     """Fingerprint of all that decides how a run goes on; what is written and how long it runs does not."""
-    keys = built.scene.model_dump(mode="json", exclude={"output": True, "mesh": True, "time": {"frames"}})
+    beside: Any = {"output": True, "mesh": True, "training": True, "time": {"frames"}, "method": {"model"}}
+    keys = built.scene.model_dump(mode="json", exclude=beside)
     replayed = {frame: [event_to_dict(event) for event in found] for frame, found in events.items()}
-    text = json.dumps([keys, replayed], sort_keys=True) + built.solver.name + built.body.hash()
+    trained = "" if built.model is None else built.model.hash()
+    text = json.dumps([keys, replayed], sort_keys=True) + built.solver.name + built.body.hash() + trained
     return hashlib.sha256(text.encode()).hexdigest()
 
 

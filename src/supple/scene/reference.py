@@ -15,6 +15,7 @@ from supple.scene.pin import Pin
 from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Select, Side, Sphere
+from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS_RULE
 
 __all__ = ["scene_reference"]
@@ -34,6 +35,7 @@ TABLES: dict[str, type[Section]] = {
     "force.keys": ScaleKey,
     "[start]": StartTable,
     "[method]": MethodTable,
+    "[training]": TrainingTable,
     "[output]": OutputTable,
     "select": Select,
     "select.side": Side,

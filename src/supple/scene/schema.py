@@ -11,11 +11,13 @@ from supple.scene.force import Force
 from supple.scene.material import MaterialTable
 from supple.scene.pin import Pin
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
+from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
 __all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
+NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
 FIELDS = ("displacement", "velocity", "J", "von_mises")
 Fields = Literal["displacement", "velocity", "J", "von_mises"]
 
@@ -83,12 +85,46 @@ class StartTable(Section):
 class MethodTable(Section):
     """How a step is solved."""
 
-    name: Literal["full"] = Field(default="full", description="the full-space solver")
-    tolerance: float = Field(default=1e-4, gt=0, lt=1, description="relative residual at which a Newton solve is done")
+    name: Literal["full", "reduced"] = Field(
+        default="full", description="full: every vertex is an unknown; reduced: a trained subspace"
+    )
+    tolerance: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="full: residual at which a Newton solve is done (1e-4); "
+        "reduced: error against the full solver that training aims at (0.01)",
+    )
+    newton_tolerance: float | None = Field(
+        default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
+    )
     linear_solver: Literal["auto", "direct", "pcg", "amg"] = Field(
         default="auto", description="how linear systems are solved"
     )
     max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
+    model: Annotated[str | None, FILE] = Field(
+        default=None,
+        description="reduced: trained model (default: `NAME.model.npz` beside the scene, trained when it is missing)",
+    )
+    rank: int | None = Field(default=None, ge=1, le=2000, description="reduced: fixed size of the subspace")
+    elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
+
+    @model_validator(mode="after")
+    def _residual_is_said_once(self) -> MethodTable:
+        if self.name == "full" and self.tolerance is not None and self.newton_tolerance is not None:
+            raise ValueError("has both tolerance and newton_tolerance, which are one thing for full: keep one of them")
+        return self
+
+    @property
+    def residual(self) -> float:
+        """Relative residual at which a Newton solve is done."""
+        asked = self.tolerance if self.name == "full" else None
+        return self.newton_tolerance or asked or NEWTON
+
+    @property
+    def accuracy(self) -> float:
+        """Relative error against the full solver that a reduced model shall have."""
+        return (self.tolerance if self.name == "reduced" else None) or ACCURACY
 
 
 class OutputTable(Section):
@@ -133,6 +169,7 @@ class Scene(Section):
     force: list[Force] = Field(default_factory=list, description="loads besides gravity")
     start: StartTable = Field(default=StartTable(), description="how the body moves at the start")
     method: MethodTable = Field(default=MethodTable(), description="how a step is solved")
+    training: TrainingTable = Field(default=TrainingTable(), description="what a reduced model learns from")
     output: OutputTable = Field(default=OutputTable(), description="what is written")
 
     @model_validator(mode="after")
@@ -153,6 +190,14 @@ class Scene(Section):
         if self.gravity is True:
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
+
+    def under(self, method: Literal["full", "reduced"]) -> Scene:
+        """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""
+        if method == self.method.name:
+            return self
+        residual = self.method.newton_tolerance or (self.method.tolerance if self.method.name == "full" else None)
+        kept = {"name": method, "tolerance": None, "newton_tolerance": residual}
+        return self.model_copy(update={"method": self.method.model_copy(update=kept)})
 
     def keys(self) -> dict[str, Any]:
         """The scene as the tables and keys that differ from the defaults."""

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError
-from supple.method import Report
+from supple.method import Report, Solver
 from supple.scene.build import Built
+from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow
 from supple.scene.replay import EventLog
+from supple.solve import Inputs
 
-__all__ = ["Simulated", "simulate", "start_scene"]
+__all__ = ["Simulated", "simulate", "start_motion", "start_scene", "step_inputs"]
 
 
 class Simulated(NamedTuple):
@@ -28,11 +31,22 @@ def start_scene(built: Built) -> Simulated:
     """The state before the first step: frame 0, or the beginning of the pre-roll."""
     time = built.scene.time
     begin = -time.preroll / time.fps
-    state = built.solver.start(built.drive.inputs(begin, begin))
-    if built.velocity.any():
-        x, _, a = built.solver.to_full(state)
-        state = built.solver.from_full(x, built.velocity, a, begin)
-    return Simulated(-time.preroll, state)
+    return Simulated(-time.preroll, start_motion(built.solver, built.drive, built.velocity, begin))
+
+
+def start_motion(solver: Solver[Any], drive: Drive, velocity: NDArray[np.float64], begin: float) -> Any:
+    """A solver's state at time `begin` [s]: at rest, or moving with the velocities (n, 3) [m/s]."""
+    state = solver.start(drive.inputs(begin, begin))
+    if velocity.any():
+        x, _, a = solver.to_full(state)
+        state = solver.from_full(x, velocity, a, begin)
+    return state
+
+
+def step_inputs(drive: Drive, number: int, first: int, rate: float, events: Sequence[Any] = ()) -> Inputs:
+    """What step `number` is given, with `rate` steps a second; step 0 begins at time 0, the run with step `first`."""
+    changes = drive.changes(None if number == first else (number - 1) / rate, number / rate)
+    return drive.inputs(number / rate, (number + 1) / rate, (*changes, *events))
 
 
 def simulate(built: Built, start: Simulated | None = None, events: EventLog | None = None) -> Iterator[Simulated]:
@@ -52,10 +66,8 @@ def _advance(built: Built, frame: int, state: Any, events: Sequence[Any]) -> Sim
     rate = time.fps * time.substeps
     reports: list[Report] = []
     for number in range(frame * time.substeps, (frame + 1) * time.substeps):
-        first = number == -time.preroll * time.substeps
-        changes = built.drive.changes(None if first else (number - 1) / rate, number / rate)
-        given = tuple(events) if number == frame * time.substeps else ()
-        inputs = built.drive.inputs(number / rate, (number + 1) / rate, (*changes, *given))
+        given = events if number == frame * time.substeps else ()
+        inputs = step_inputs(built.drive, number, -time.preroll * time.substeps, rate, given)
         try:
             state, report = built.solver.step(state, inputs)
         except ConvergenceError as error:

@@ -1,6 +1,8 @@
 """Bases: modes, derivatives, PCA, growth and shrinkage."""
 
 from supple.subspace.basis import Basis
+from supple.subspace.body_frame import BodyFrame
+from supple.subspace.carried import carried_fields
 from supple.subspace.derivatives import force_curvature, modal_basis, modal_derivatives
 from supple.subspace.energy import diagonalise
 from supple.subspace.growth import empty_basis, grow, shrink
@@ -8,19 +10,26 @@ from supple.subspace.modes import linear_modes
 from supple.subspace.pca import principal_basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.restriction import Restriction, region_weights
+from supple.subspace.rigid_fit import fit_rigid, pin_frame
+from supple.subspace.rigid_motion import remove_rigid
 
 __all__ = [
     "Basis",
+    "BodyFrame",
     "RestStiffness",
     "Restriction",
+    "carried_fields",
     "diagonalise",
     "empty_basis",
+    "fit_rigid",
     "force_curvature",
     "grow",
     "linear_modes",
     "modal_basis",
     "modal_derivatives",
+    "pin_frame",
     "principal_basis",
     "region_weights",
+    "remove_rigid",
     "shrink",
 ]

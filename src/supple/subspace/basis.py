@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from supple.errors import TrainingError
 from supple.linalg.orthonormal import orthonormalise
 
 __all__ = ["Basis"]
@@ -36,6 +37,14 @@ class Basis:
         """The diagonal of the mass matrix [kg], (3 n,)."""
         return np.repeat(self.mass, 3)
 
+    def check_vertices(self, count: int) -> None:
+        """Refuse to serve a body with another number of vertices."""
+        own = len(self.columns) // 3
+        if own != count:
+            raise TrainingError(
+                f"the basis ({self.source}) has {own} vertices where the body has {count}: make one from this mesh."
+            )
+
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Displacements of all or of chosen vertices [m], (k, 3)."""
         rows = (
@@ -48,6 +57,11 @@ class Basis:
     def project(self, u: FloatArray) -> FloatArray:
         """Coordinates of the displacement nearest to u [m], (n, 3), in the metric."""
         return np.asarray(self.columns.T @ (self.metric * u.ravel()))
+
+    def project_all(self, displacements: FloatArray) -> FloatArray:
+        """Coordinates of many displacements (k, n, 3) [m], (r, k)."""
+        flat = displacements.reshape(len(displacements), -1)
+        return np.asarray((self.metric[:, None] * self.columns).T @ flat.T)
 
     def truncated(self, rank: int) -> "Basis":
         """The first columns."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.subspace.basis import Basis
-from supple.subspace.pca import principal_columns
+from supple.subspace.pca import check_rank, principal_columns
 from supple.subspace.rest_stiffness import RestStiffness
 
 __all__ = ["force_curvature", "modal_basis", "modal_derivatives", "weigh_columns"]
@@ -56,4 +56,6 @@ def modal_basis(body: Body, modes: Basis, rank: int, *, x: FloatArray | None = N
     """Modes and their derivatives compressed to `rank` mass-orthonormal columns."""
     derivatives = modal_derivatives(body, modes, x=x)
     columns, singular = principal_columns(weigh_columns(modes, derivatives), modes.metric, rank)
-    return Basis(columns, body.mass, f"{modes.rank} modes and {derivatives.shape[1]} derivatives", singular)
+    source = f"{modes.rank} modes and {derivatives.shape[1]} derivatives"
+    check_rank(rank, columns, source)
+    return Basis(columns, body.mass, source, singular)

@@ -1,21 +1,34 @@
 """Bases turned so that their reduced rest stiffness is diagonal: every coordinate gets a frequency."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from supple.elastic import Body
+from supple.errors import TrainingError
 from supple.subspace.basis import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
 __all__ = ["diagonalise"]
 
+_NOTHING = 1e-10  # a column that keeps a smaller share than this of its square was rigid motion, or twice there
+
 
 def diagonalise(basis: Basis, body: Body) -> Basis:
-    """The same subspace in coordinates where UᵀMU = I and UᵀK₀U = diag(λ), softest first, λ [1/s²] its importance."""
+    """The same subspace in coordinates where UᵀMU = I and UᵀK₀U = diag(λ), softest first, λ [1/s²] its importance.
+
+    It is zero at pins and without rigid motions, which belong to the body's frame: what was nothing else is left out.
+    """
+    basis.check_vertices(len(body.mass))
     stiffness = RestStiffness(body)
-    columns = stiffness.gather(basis.columns)
-    reduced_mass = columns.T @ (stiffness.mass[:, None] * columns)
-    reduced = columns.T @ (stiffness.matrix @ columns)
-    factor = np.linalg.cholesky(reduced_mass)
-    half = np.linalg.solve(factor, reduced)
-    values, turn = np.linalg.eigh(np.linalg.solve(factor, half.T))
-    return basis.rotated(np.linalg.solve(factor.T, turn), values)
+    size = np.sqrt(np.einsum("ij,i,ij->j", basis.columns, basis.metric, basis.columns))
+    columns = stiffness.without_rigid(stiffness.gather(basis.columns / np.where(size > 0.0, size, 1.0)))
+    squares, directions = np.linalg.eigh(columns.T @ (stiffness.mass[:, None] * columns))
+    kept = squares > _NOTHING
+    if not kept.any():
+        raise TrainingError(
+            f"the basis ({basis.source}) has no column that deforms the body: make one from shapes that do."
+        )
+    columns = columns @ (directions[:, kept] / np.sqrt(squares[kept]))
+    values, turn = np.linalg.eigh(columns.T @ (stiffness.matrix @ columns))
+    return replace(basis, columns=stiffness.spread(columns @ turn), importance=values)

@@ -43,7 +43,7 @@ def softest_modes(stiffness: RestStiffness, count: int) -> tuple[FloatArray, Flo
             v0=np.random.default_rng(0).standard_normal(size) / np.sqrt(stiffness.mass),
             tol=1e-10,
         )
-    vectors = vectors - stiffness.rigid @ (stiffness.rigid.T @ (stiffness.mass[:, None] * vectors))
+    vectors = stiffness.without_rigid(vectors)
     vectors[stiffness.map.locked] = 0.0
     order = np.argsort(values)[rigid : rigid + count]
     return values[order], signed(vectors[:, order])

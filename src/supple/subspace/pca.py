@@ -3,17 +3,19 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import MeshError
+from supple.errors import TrainingError
 from supple.subspace.basis import Basis
+from supple.subspace.recorded import check_recorded
 
-__all__ = ["principal_basis", "principal_columns"]
+__all__ = ["check_rank", "principal_basis", "principal_columns"]
 
 FloatArray = NDArray[np.float64]
 _NOISE = 1e-12  # singular values below this share of the first are round-off
 
 
 def principal_columns(vectors: FloatArray, metric: FloatArray, rank: int | None) -> tuple[FloatArray, FloatArray]:
-    """Orthonormal columns that hold most of the given vectors (3 n, k), and their singular values, largest first."""
+    """At most `rank` orthonormal columns that hold most of the given vectors (3 n, k), and their singular values,
+    largest first."""
     moving = np.flatnonzero(vectors.any(axis=1))  # where nothing moves, nothing shall: localised bases stay sparse
     root = np.sqrt(metric[moving])[:, None]
     left, singular, _ = np.linalg.svd(root * vectors[moving], full_matrices=False)
@@ -24,15 +26,22 @@ def principal_columns(vectors: FloatArray, metric: FloatArray, rank: int | None)
     return columns, singular[:kept]
 
 
+def check_rank(rank: int | None, columns: FloatArray, source: str) -> None:
+    """Refuse a rank other than 1 to that of the columns found (3 n, r)."""
+    most = columns.shape[1]
+    if rank is not None and not 1 <= rank <= most:
+        raise TrainingError(f"a basis of rank {rank} cannot be had from {source}: ask for 1 to {most}.")
+
+
 def principal_basis(
     displacements: FloatArray, mass: FloatArray, *, rank: int | None = None, tolerance: float | None = None
 ) -> Basis:
     """The basis of snapshots (k, n, 3) [m]: of a given rank, or the smallest that misses at most the share `tolerance`
     of them (root of the lost over the whole sum of squares)."""
-    if displacements.size == 0 or not np.any(displacements):
-        raise MeshError("the snapshots hold no motion, so they span no subspace: record a run in which the body moves.")
+    check_recorded(displacements, len(mass))
     vectors = displacements.reshape(len(displacements), -1).T
     columns, singular = principal_columns(vectors, np.repeat(mass, 3), rank)
+    check_rank(rank, columns, f"{len(displacements)} snapshots")
     if tolerance is not None:
         lost = np.sqrt(np.maximum(1.0 - np.cumsum(singular**2) / np.sum(singular**2), 0.0))
         enough = int(np.argmax(lost <= tolerance)) + 1

@@ -66,8 +66,11 @@ class RestStiffness:
         b = self._balanced(b)
         u = self.solve_shifted(b)
         # One step of refinement takes the shift out again
-        u = u + self.solve_shifted(self._balanced(b - self.matrix @ u))
-        return u - self.rigid @ (self.rigid.T @ (self.mass * u))
+        return self.without_rigid(u + self.solve_shifted(self._balanced(b - self.matrix @ u)))
+
+    def without_rigid(self, u: FloatArray) -> FloatArray:
+        """Displacements over the unknowns, (unknowns, ...), less their components along the free rigid motions."""
+        return u - self.rigid @ (self.rigid.T @ (self.mass * u.T).T)
 
     def _balanced(self, b: FloatArray) -> FloatArray:
         return b - self.mass * (self.rigid @ (self.rigid.T @ b))

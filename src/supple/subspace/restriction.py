@@ -19,7 +19,7 @@ from supple.subspace.basis import Basis
 from supple.subspace.derivatives import force_curvature, weigh_columns
 from supple.subspace.modes import check_count, signed
 from supple.subspace.null_space import independent_rows, null_space
-from supple.subspace.pca import principal_columns
+from supple.subspace.pca import check_rank, principal_columns
 from supple.subspace.rest_stiffness import RestStiffness
 
 __all__ = ["Restriction", "region_weights"]
@@ -155,4 +155,6 @@ class Restriction:
         linear = self.modes(modes)
         derivatives = self.derivatives(modes)
         columns, singular = principal_columns(weigh_columns(linear, derivatives), linear.metric, rank)
-        return Basis(columns, linear.mass, f"{modes} restricted modes and their derivatives", singular)
+        source = f"{modes} restricted modes and their derivatives"
+        check_rank(rank, columns, source)
+        return Basis(columns, linear.mass, source, singular)

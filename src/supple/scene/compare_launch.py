@@ -1,0 +1,124 @@
+"""From a scene on the command line to a page: what `supple compare` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from supple.errors import OutputError, SceneError, TrainingError
+from supple.io.files import probe_folder
+from supple.io.model_file import load_model
+from supple.picture.png import save_bytes
+from supple.scene.build import Stage, add_solver, set_stage
+from supple.scene.compare import Contestant, compare_methods, pick_full_solver
+from supple.scene.compare_facts import tell_comparison
+from supple.scene.compare_page import make_page
+from supple.scene.compare_plots import Plot, make_plots
+from supple.scene.compare_words import summarise, to_percent
+from supple.scene.defaults import open_scene
+from supple.scene.doctor import diagnose
+from supple.scene.launch import refuse_errors
+from supple.scene.prepare import default_model, prepare_scene, train_scene
+from supple.scene.progress import Listener
+
+__all__ = ["Asked", "launch_comparison"]
+
+Say = Callable[[str], None]
+Method = Literal["full", "reduced"]
+LOOSEST = 0.5  #: accuracy worth training to
+PARETO = (5.0, 2.0, 0.5)  #: times the accuracy asked for, to which `pareto` trains too
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for besides what the scene says."""
+
+    source: Path  #: a scene, or a mesh that gets the default scene
+    output: Path | None = None  #: the page (default: named after the source)
+    changes: Mapping[str, Any] | None = None  #: keys and tables that override the scene's
+    method: Method | None = None  #: to hold against the full solver (default: the scene's, or reduced)
+    models: Sequence[Path] = ()  #: instead of the scene's own
+    pareto: bool = False  #: also train to looser and tighter accuracies
+    plots: Path | None = None  #: folder that gets every plot as a file of its own
+    film: bool = False  #: the page also gets a film of both
+
+
+def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
+    """Check, build and train a scene, run it under both methods and write the page; the result by name."""
+    scene = open_scene(asked.source, asked.changes)
+    method = asked.method or ("reduced" if scene.method.name == "full" else scene.method.name)
+    if method == "full":
+        raise SceneError("the full solver compared with itself says nothing: give  --method reduced.")
+    page = _place_page(asked)
+    if asked.plots is not None:
+        probe_folder(asked.plots / "error.svg")
+    stage = set_stage(scene.under(method))
+    for finding in refuse_errors(diagnose(stage)):
+        if finding.severity == "warning":
+            warn(f"warning: {finding.text}")
+    for line in stage.describe():
+        say(line)
+    contestants = _find_contestants(asked, stage, listener, warn)
+    reference, trials = pick_full_solver(stage, listener)
+    comparison = compare_methods(reference, contestants, trials=trials, listener=listener)
+    say("drawing")
+    facts, plots = tell_comparison(comparison), make_plots(comparison)
+    title = f"{asked.source.name.split('.')[0]}: {contestants[0].label} against full"
+    written = [make_page(title, comparison, facts, plots, film=asked.film).save(page), *_save_plots(asked.plots, plots)]
+    for line in [*summarise(facts), *(f"wrote {path}" for path in written)]:
+        say(line)
+    return {"scene": str(asked.source), "page": str(page), "files": [str(path) for path in written], **facts}
+
+
+def _place_page(asked: Asked) -> Path:
+    """Where the page goes; refused now if it cannot be written there."""
+    page = asked.output or Path(f"{asked.source.name.split('.')[0]}.compare.html")
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(f"{page} is no name for a page: end it in .html.")
+    probe_folder(page)
+    return page
+
+
+def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say) -> list[Contestant]:
+    """The models named, or the scene's own, found or trained; with `pareto` also trained to other accuracies."""
+    method = stage.scene.method.name
+    if asked.models:
+        paths = list(dict.fromkeys(asked.models))
+        names = [path.name.removesuffix(".npz") for path in paths]
+        labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
+        found = [
+            Contestant(label, add_solver(stage, load_model(path, stage.body)), path)
+            for label, path in zip(labels, paths, strict=True)
+        ]
+    else:
+        named = stage.scene.method.model
+        file = default_model(asked.source) if named is None else Path(named)
+        found = [Contestant(method, prepare_scene(stage, listener, asked.source), file)]
+    if asked.pareto:
+        for share in PARETO:
+            found += _train_at(asked, stage, min(share * stage.scene.method.accuracy, LOOSEST), listener, warn)
+    return found
+
+
+def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, warn: Say) -> list[Contestant]:
+    """The scene's method trained to another accuracy, from the same runs; none where that cannot be done."""
+    scene = stage.scene
+    runs = scene.training.cache or str(asked.source.with_name(f"{asked.source.name.split('.')[0]}.training"))
+    method = scene.method.model_copy(update={"tolerance": accuracy, "rank": None, "elements": None})
+    training = scene.training.model_copy(update={"cache": runs})
+    other = replace(stage, scene=scene.model_copy(update={"method": method, "training": training}))
+    label = f"{method.name}, {to_percent(accuracy)}"
+    try:
+        return [Contestant(label, add_solver(other, train_scene(other, None, listener)))]
+    except TrainingError as error:
+        warn(f"warning: {label} is left out: {error}")
+        return []
+
+
+def _save_plots(folder: Path | None, plots: Mapping[str, Plot]) -> list[Path]:
+    """The plots as files of their own."""
+    if folder is None:
+        return []
+    return [save_bytes(folder / f"{name}.svg", plot.bright) for name, plot in plots.items()]

@@ -1,0 +1,51 @@
+"""The `[training]` table: which motions a reduced model learns from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from supple.scene.force import Force
+from supple.scene.section import FILE, Section, Unit
+
+__all__ = ["TrainingTable"]
+
+
+def _range(value: object) -> object:
+    """Two numbers, the lower first."""
+    numbers = isinstance(value, list | tuple) and len(value) == 2
+    if not numbers or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):  # type: ignore[attr-defined]
+        raise ValueError("must be two numbers, such as [0.4, 1.3]")
+    low, high = (float(x) for x in value)  # type: ignore[attr-defined]
+    if not 0.0 <= low <= high:
+        raise ValueError("must be two numbers from 0 on, the lower first")
+    return (low, high)
+
+
+class TrainingTable(Section):
+    """Runs of the full solver that a reduced model is made from: the scene with its loads varied."""
+
+    cases: int = Field(default=6, ge=1, le=10_000, description="runs to learn from")
+    heldout: int = Field(default=2, ge=1, le=1000, description="runs to judge by, which nothing is learned from")
+    steps: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="time steps of a run (default: a period of the softest mode, and all that pins and loads do)",
+    )
+    strength: Annotated[tuple[float, float], BeforeValidator(_range)] = Field(
+        default=(0.4, 1.3),
+        description="factors between which loads, start velocity and spin and the speed of pins are drawn, each anew",
+    )
+    turn: Annotated[float, Unit("degrees")] = Field(
+        default=30.0, ge=0, le=180, description="largest angle by which directions of loads are turned at random"
+    )
+    load: list[Force] = Field(
+        default_factory=list, description="loads that act in training beside the scene's; keys as in [[force]]"
+    )
+    seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
+    cache: Annotated[str | None, FILE] = Field(
+        default=None, description="folder where finished runs are kept (default: `NAME.training` beside the model)"
+    )
+    max_rank: int = Field(default=150, ge=1, le=2000, description="rank beyond which accuracy is not sought")

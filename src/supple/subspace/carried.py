@@ -1,0 +1,35 @@
+"""Fields that follow pins: what pins do beside their common rigid motion, extended into the body by elasticity."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body, Pins, StiffnessMap
+from supple.subspace.rest_stiffness import RestStiffness
+
+__all__ = ["carried_fields"]
+
+FloatArray = NDArray[np.float64]
+
+
+def carried_fields(body: Body, displacements: FloatArray, least: float) -> FloatArray:
+    """S (3 n, s) that holds pin displacements (t, k, 3) [m] up to `least` [m]; orthonormal at the pinned coordinates.
+
+    Inside the body every column is the displacement of linear elasticity at rest, K_ff u = -K_fp d.
+    """
+    pins, size = body.pins, 3 * len(body.mass)
+    rows = (3 * pins.vertices[:, None] + np.arange(3))[pins.held]
+    moved = displacements[:, pins.held].T
+    if not moved.size or np.abs(moved).max() <= least:
+        return np.zeros((size, 0))
+    left, singular, right = np.linalg.svd(moved, full_matrices=False)
+    reached = singular * np.abs(right).max(axis=1)  # largest coordinate of each column
+    fields = np.zeros((size, int(np.count_nonzero(reached > least))))
+    fields[rows] = left[:, reached > least]
+    stiffness = RestStiffness(body)
+    whole = StiffnessMap.build(len(body.mass), body.parts, Pins.none())
+    data = whole.assemble(body.parts, stiffness.x, np.empty(whole.pattern.nonzeros), project=False)
+    pull = whole.pattern.to_scipy(data) @ fields
+    for column in range(fields.shape[1]):
+        load = stiffness.map.unknowns(pull[:, column].reshape(-1, 3))
+        fields[:, column] += stiffness.spread(-stiffness.solve(load))
+    return fields
