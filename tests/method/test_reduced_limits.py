@@ -5,7 +5,7 @@ import pytest
 from reduced_helpers import beam, compare_runs, complete_model, end_of, ends_of, run, spinning, turn
 
 from supple.elastic import Body, Damping, Pins
-from supple.material import MATERIALS, ArrudaBoyce, StableNeoHookean, StVK
+from supple.material import MATERIALS, StableNeoHookean, StVK
 from supple.mesh import TetMesh
 from supple.method import FullSolver
 from supple.method.reduced import ReducedSolver
@@ -58,9 +58,9 @@ def test_damped_body(integrator: str) -> None:
     check_equal(body, complete_model(body), integrator, 0.01, 11, PUSH, events=user_at_work(body), bound=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(MATERIALS))
-def test_every_material(name: str) -> None:
-    body = beam(material=ArrudaBoyce(bulk=2e5) if name == "arruda_boyce" else MATERIALS[name](young=2e5))
+@pytest.mark.parametrize("name", ["corotational", "stvk"])
+def test_other_materials(name: str) -> None:
+    body = beam(material=MATERIALS[name](young=2e5))
     check_equal(body, complete_model(body), "newmark", 0.01, 6, PUSH)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from supple.errors import SceneError, SuppleWarning, TrainingError
+from supple.io import save_tets
+from supple.mesh import TetMesh
 from supple.method import FullSolver, ReducedModel
 from supple.scene import SilentListener, Stage, build_scene, parse_scene, prepare_scene, run_scene, set_stage
 from supple.scene.build import reduced_solver
@@ -244,12 +246,26 @@ def test_fixed_rank_and_elements_are_kept(trained: tuple[Stage, ReducedModel, Pa
         ({"pin": [], "force": []}, TrainingError, "nothing deforms in training case-0000"),
         ({"pin": [{"select": "min x", "axes": "x"}]}, TrainingError, "free to move as a whole in 3 ways"),
         ({"pin": [{"select": "min x", "until": 0.1}]}, SceneError, "lets go at 0.1 s"),
+        ({"pin": [{"select": "all"}], "force": []}, TrainingError, "the pins hold the whole body"),
     ],
-    ids=["more than the mesh", "more than the cases", "only falls", "slides", "lets go"],
+    ids=["more than the mesh", "more than the cases", "only falls", "slides", "lets go", "all held"],
 )
 def test_what_cannot_be_trained_says_why(changes: dict[str, Any], kind: type[Exception], said: str) -> None:
     with pytest.raises(kind, match=said):
         train_model(stage_of(**override({"training": {"steps": 2}}, changes)))
+
+
+def test_a_part_that_nothing_holds_is_refused(tmp_path: Path) -> None:
+    beam = stage_of().mesh
+    two = TetMesh(
+        np.concatenate([beam.vertices, beam.vertices + [0.0, 1.0, 0.0]]),
+        np.concatenate([beam.tets, beam.tets + len(beam.vertices)]),
+    )
+    save_tets(tmp_path / "two.npz", two)
+    tables = {**SCENE, "mesh": {"file": str(tmp_path / "two.npz")}, "force": []}
+    held = {**tables, "pin": [{"select": {"sphere": {"centre": [-0.5, 0.0, 0.0], "radius": 0.2}}}]}
+    with pytest.raises(TrainingError, match="hangs together with nothing that is held"):
+        train_model(set_stage(parse_scene(held)))
 
 
 def test_a_turned_end_is_carried_and_its_rule_knows_it() -> None:

@@ -13,7 +13,7 @@ from supple.method.halving import Tally, advance
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.solve.events import Event, Grab
-from supple.solve.forces import external_force
+from supple.solve.forces import external_force, initial_acceleration
 from supple.solve.increment import Drag, Increment, Motion, sum_fields
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS, Integrator
@@ -68,7 +68,7 @@ class FullSolver:
             return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
         x = Live().place(x, self.body.pins, inputs.begin.targets)
         state = self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time)
-        return replace(state, a=self._initial_acceleration(state, inputs.begin))
+        return state if self.is_static else replace(state, a=initial_acceleration(self.body, x, inputs.begin.forces))
 
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
         if not inputs.duration > 0.0:
@@ -201,14 +201,6 @@ class FullSolver:
                 f"nothing holds the body against a net force of {net:.3g} N, so it has no static equilibrium: "
                 "add a pin, or use a dynamic integrator."
             )
-
-    def _initial_acceleration(self, state: FullState, begin: Moment) -> FloatArray:
-        if self.is_static:
-            return np.zeros_like(state.x)
-        force = external_force(begin.forces, self.body.mass) + self.body.forces(state.x)
-        a = force / self.body.mass[:, None]
-        a[self.body.pins.vertices] = np.where(self.body.pins.held, 0.0, a[self.body.pins.vertices])
-        return a
 
     def _system(self, pins: Pins) -> System:
         """The system of these pins; the last one is kept, because pins seldom change."""

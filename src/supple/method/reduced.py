@@ -26,7 +26,7 @@ from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, 
 from supple.method.reduced_state import ReducedState
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.method.solver import Arrays, Report
-from supple.solve.forces import NodalForce
+from supple.solve.forces import NodalForce, initial_acceleration
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure
@@ -84,9 +84,7 @@ class ReducedSolver:
         x = Live().place(x, self.body.pins, inputs.begin.targets)
         a = np.zeros_like(x)
         if not self.is_static:
-            for force in inputs.begin.forces:
-                force.add_to(a, self.body.mass)
-            a /= self.body.mass[:, None]
+            a = initial_acceleration(self.body, x, inputs.begin.forces)
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time)
 
     def step(self, state: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
@@ -95,7 +93,7 @@ class ReducedSolver:
         begin, tally = time.perf_counter(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
-            if len(live.released.vertices):
+            if self.body.pins.without(live.released).held.sum() < self.body.pins.held.sum():
                 raise SceneError(
                     "a pin of the scene cannot be released in a subspace that was trained with it: train without it "
                     "and pin it by an event, or use the full solver."
@@ -228,7 +226,7 @@ class ReducedSolver:
             q, speed = moving.coordinates(state)
             drag = self._drag(q, speed, elements, h)
         step = moving.prepare(state, inputs.end, h, pushed, springs, drag)
-        acting = scale * state.elastic + moving.acting(state, pushed)
+        acting = scale * state.elastic + moving.acting(state, pushed, springs)
         floor = self._floor * scale + moving.round_off(step)
         settings = np.array((self.tolerance, acting, floor, self._most))
         s, kernel = self._framed_scratch, newton_kernel(elements.loops, FRAMED, is_large(elements))

@@ -318,11 +318,15 @@ class Moving:
         centre = mean if self.carrier is None else found[count + 3 :]
         return R @ centre, found[count : count + 3], found[:count]
 
-    def acting(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]]) -> float:
-        """Size of the external forces in the coordinates, frame included."""
-        R, s = state.turns[0, 0], state.shapes[0]
+    def acting(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], springs: Springs) -> float:
+        """Size of the forces and springs in the coordinates, frame included."""
+        R, s, centre = state.turns[0, 0], state.shapes[0], state.offsets[0]
         total = np.zeros(self.frames.rank + 6)
-        for handle, vector in pushed:
+        pulled = [
+            (handle, stiffness * (target - handle.weight * centre - R @ (handle.J @ s)))
+            for handle, stiffness, target in zip(*springs, strict=True)
+        ]
+        for handle, vector in pushed + pulled:
             back = R.T @ vector
             total[:-6] += back @ handle.J[:, self.frames.q]
             if self.carrier is None:

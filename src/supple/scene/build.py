@@ -14,7 +14,7 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
 from supple.mesh import MeshQuality, TetMesh, assess_quality, embed
-from supple.method import FullSolver, ReducedModel, Solver
+from supple.method import FullSolver, ReducedModel, ReducedSolver, Solver
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
@@ -201,10 +201,8 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
-def reduced_solver(stage: Stage, model: ReducedModel) -> Solver[Any]:
+def reduced_solver(stage: Stage, model: ReducedModel) -> ReducedSolver:
     """The solver of a scene in a trained subspace."""
-    from supple.method.reduced import ReducedSolver
-
     time, method = stage.scene.time, stage.scene.method
     return ReducedSolver(
         stage.body,

@@ -15,7 +15,7 @@ from supple.io.files import writing
 from supple.scene.build import Built, set_stage
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
-from supple.scene.prepare import prepare_scene
+from supple.scene.prepare import default_model, prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
@@ -50,7 +50,8 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
     written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
-    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, scene.method.model])
+    model = scene.method.model or (default_model(asked.source) if scene.method.name == "reduced" else None)
+    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
     events = None if asked.replay is None else load_events(asked.replay)

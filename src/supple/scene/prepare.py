@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import FileFormatError, SuppleWarning, TrainingError
+from supple.io.files import probe_folder
 from supple.io.model_file import load_model, save_model
 from supple.method import ReducedModel
 from supple.scene.build import Built, Stage, add_solver
@@ -40,6 +41,8 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
 
 def train_scene(stage: Stage, path: Path | None, listener: Listener) -> ReducedModel:
     """A model of the scene, trained now and stored at `path`; runs are cached beside it unless the scene says where."""
+    if path is not None:
+        probe_folder(path)
     cache = stage.scene.training.cache
     folder = Path(cache) if cache else None if path is None else path.with_name(f"{_stem(path)}.training")
     with announce_compilation(listener.say):

@@ -87,7 +87,8 @@ def record_cases(stage: Stage, cases: Sequence[Case], cache: SnapshotCache, list
         listener.say(f"{read} of {len(cases)} training cases are read from {cache.folder}")
     recorded: list[Recorded] = []
     done = 0
-    listener.begin(missing)
+    if missing:
+        listener.begin(missing)
     try:
         for case, stamp, known in zip(cases, stamps, found, strict=True):
             if known is None:

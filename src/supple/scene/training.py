@@ -190,7 +190,8 @@ class _Trainer:
                 played = [x for x, _ in play_case(motion.case, reduced_solver(self.stage, model))]
         except ConvergenceError:
             return float("inf")
-        return motion.error(played, body.mesh.vertices, body.mass, body.mesh.size())
+        error = motion.error(played, body.mesh.vertices, body.mass, body.mesh.size())
+        return error if np.isfinite(error) else float("inf")
 
 
 def _has_stalled(attempts: Sequence[_Attempt]) -> bool:

@@ -20,6 +20,7 @@ __all__ = ["Span", "check_rank", "soft_modes", "span_motions"]
 
 FloatArray = NDArray[np.float64]
 MODES = 10
+LOOSE = 1e-8  #: share of the last of these eigenvalues up to which the first costs nothing
 SHARE = 0.05  #: size of the first mode beside that of the snapshots, at most; it is the tolerance where that is less
 
 
@@ -54,7 +55,15 @@ def soft_modes(body: Body) -> Basis:
             f"the pins leave the body free to move as a whole in {rigid} ways, which no subspace of displacements "
             'holds: pin three vertices that are not in a line, or none, or use method.name = "full".'
         )
-    return linear_modes(body, min(MODES, _unknowns(body) - rigid))
+    if _unknowns(body) == rigid:
+        raise TrainingError("the pins hold the whole body, so there is no motion to learn: select a part of it.")
+    modes = linear_modes(body, min(MODES, _unknowns(body) - rigid))
+    if modes.importance[0] <= LOOSE * modes.importance[-1]:
+        raise TrainingError(
+            "a part of the body hangs together with nothing that is held, so it moves freely, which no subspace of "
+            'displacements holds: pin it, join the mesh, or use method.name = "full".'
+        )
+    return modes
 
 
 def _unknowns(body: Body) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import OutputError
-from supple.io.files import probe_folder
 from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import diagnose
@@ -40,7 +39,6 @@ def launch_training(
         raise OutputError(f"{path} is no name for a model: end it in .npz.")
     if path.resolve() == source.resolve():
         raise OutputError(f"{source} is what the training reads and would be overwritten: name another output.")
-    probe_folder(path)
     stage = set_stage(_reduce(open_scene(source, changes), method, source))
     for line in stage.describe():
         say(line)

@@ -6,7 +6,9 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Force", "Gravity", "NodalForce", "external_force"]
+from supple.elastic import Body
+
+__all__ = ["Force", "Gravity", "NodalForce", "external_force", "initial_acceleration"]
 
 FloatArray = NDArray[np.float64]
 
@@ -64,3 +66,11 @@ def external_force(forces: tuple[Force, ...], mass: FloatArray) -> FloatArray:
     for force in forces:
         force.add_to(total, mass)
     return total
+
+
+def initial_acceleration(body: Body, x: FloatArray, forces: tuple[Force, ...]) -> FloatArray:
+    """Acceleration [m/s²], (n, 3), of a body that forces push at positions x [m]; zero where pins hold."""
+    a = (external_force(forces, body.mass) + body.forces(x)) / body.mass[:, None]
+    held = body.pins.vertices
+    a[held] = np.where(body.pins.held, 0.0, a[held])
+    return np.asarray(a)
