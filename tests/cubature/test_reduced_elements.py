@@ -49,7 +49,7 @@ class Case:
         """UᵀKU of the body."""
         body, U = self.body, self.basis.columns
         whole = StiffnessMap.build(len(body.mass), body.parts, Pins.none())
-        data = whole.assemble(body.parts, self.x, np.empty(whole.pattern.nonzeros), project=project)
+        data = whole.assemble(body.parts, self.x, np.empty(whole.pattern.nonzeros), form=int(project))
         return U.T @ (whole.pattern.to_scipy(data) @ U)
 
 

@@ -31,7 +31,7 @@ def disturbed(body: Body, amount: float = 0.03) -> np.ndarray:
 
 def dense_stiffness(body: Body, x: np.ndarray, project: bool) -> np.ndarray:
     places = StiffnessMap.build(len(body.mass), body.parts, body.pins)
-    data = places.assemble(body.parts, x, np.empty(places.pattern.nonzeros), project=project)
+    data = places.assemble(body.parts, x, np.empty(places.pattern.nonzeros), form=int(project))
     return places.pattern.to_scipy(data).toarray()
 
 

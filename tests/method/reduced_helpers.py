@@ -110,15 +110,15 @@ def run(
 
 
 def compare_runs(
-    body: Body, model: ReducedModel, integrator: str, h: float, steps: int, *forces: Force, **options
+    body: Body, model: ReducedModel, integrator: str, h: float, steps: int, *forces: Force, tolerance=1e-9, **options
 ) -> tuple[float, float, float]:
     """Largest differences of positions, velocities and accelerations at the end of the same run in full space.
 
     Relative to the largest displacement, velocity and acceleration; where pins hold, positions only.
     """
     solvers = (
-        FullSolver(body, integrator=integrator, tolerance=1e-9),
-        ReducedSolver(body, model, integrator=integrator, tolerance=1e-9),
+        FullSolver(body, integrator=integrator, tolerance=tolerance),
+        ReducedSolver(body, model, integrator=integrator, tolerance=tolerance),
     )
     full, reduced = (solver.to_full(run(solver, h, steps, *(forces or (DOWN,)), **options)[-1]) for solver in solvers)
     loose = np.setdiff1d(np.arange(len(body.mass)), body.pins.vertices)

@@ -47,8 +47,10 @@ def test_held_body(integrator: str) -> None:
 
 @pytest.mark.parametrize("integrator", ALL)
 def test_held_body_while_a_user_pulls_and_changes_settings(integrator: str) -> None:
+    # Equilibria of a softened body are found by energies, whose digits end before those of forces
+    digits = {"tolerance": 1e-7, "bound": 1e-6} if integrator == "static" else {}
     body = beam()
-    check_equal(body, complete_model(body), integrator, 0.01, 11, PUSH, events=user_at_work(body))
+    check_equal(body, complete_model(body), integrator, 0.01, 11, PUSH, events=user_at_work(body), **digits)
 
 
 @pytest.mark.parametrize("integrator", DYNAMIC)

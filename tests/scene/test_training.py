@@ -257,7 +257,7 @@ def test_what_cannot_be_trained_says_why(changes: dict[str, Any], kind: type[Exc
 
 def test_a_part_that_nothing_holds_is_refused(tmp_path: Path) -> None:
     beam = stage_of().mesh
-    two = TetMesh(
+    two = TetMesh.clean(
         np.concatenate([beam.vertices, beam.vertices + [0.0, 1.0, 0.0]]),
         np.concatenate([beam.tets, beam.tets + len(beam.vertices)]),
     )

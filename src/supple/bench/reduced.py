@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from supple.cubature import Rule, train_rule
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import Body, Pins
+from supple.elastic import PROJECTED, Body, Pins
 from supple.errors import SuppleWarning
 from supple.linalg.blas import add_square, square_address
 from supple.material import Corotational, Material, StableNeoHookean, StVK
@@ -210,7 +210,7 @@ def _tip_error(bench: Bench, rule: Rule, coordinates: FloatArray) -> float:
     for _ in coordinates:
         ahead = q + h * v
         z = ahead.copy()
-        factor = cho_factor(elements.stiffness(z, project=True) + np.eye(basis.rank) / h**2)
+        factor = cho_factor(elements.stiffness(z, form=PROJECTED) + np.eye(basis.rank) / h**2)
         for _ in range(30):  # the rule's stiffness stands for that of all elements: a few digits each time
             forces = basis.columns.T @ body.forces(body.mesh.vertices + basis.lift(z)).ravel()
             change = cho_solve(factor, forces + gravity - (z - ahead) / h**2)

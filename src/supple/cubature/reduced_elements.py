@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_kernels import PointLoops, point_loops
 from supple.cubature.reduced_stiffness import square_rows
-from supple.elastic import Body
+from supple.elastic import EXACT, Body
 from supple.linalg.blas import square_address
 from supple.material.response import Response
 
@@ -92,12 +92,12 @@ class ReducedElements:
         self.loops.stress(self.rest + self.gradient @ q, self.table, self.bounds, 0, 0, self.count, stress)
         return stress @ self.gradient
 
-    def stiffness(self, q: FloatArray, *, project: bool = False) -> FloatArray:
+    def stiffness(self, q: FloatArray, *, form: int = EXACT) -> FloatArray:
         """Second derivative of the energy by the coordinates in single precision, (r, r)."""
         L, signs = np.empty((self.count, 9, 9), np.float32), np.empty((self.count, 9), np.bool_)
         F = self.rest + self.gradient @ q
         self.loops.roots(F, self.table, self.bounds, 0, 0, self.count, L, signs)
         K = np.zeros((self.rank, self.rank), np.float32)
         stack = np.empty((9 * self.count, self.rank), np.float32)
-        square_rows(square_address(), self.single, L, signs, 0, self.count, project, stack, K)
+        square_rows(square_address(), self.single, L, signs, 0, self.count, form, stack, K)
         return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)

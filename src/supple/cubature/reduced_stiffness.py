@@ -6,6 +6,7 @@ Both stand in one stack, the former from its top and the latter from its bottom.
 
 from numba import njit
 
+from supple.elastic import EXACT, VISCOUS
 from supple.linalg.blas import add_square
 from supple.linalg.small import point
 
@@ -13,8 +14,8 @@ __all__ = ["square_rows"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def square_rows(address, G, L, signs, begin, end, project, stack, K):
-    """Lower triangle of K (r, r) of elements begin to end; `project` leaves the negative rows out.
+def square_rows(address, G, L, signs, begin, end, form, stack, K):
+    """Lower triangle of K (r, r) of elements begin to end, in a form of elastic/kernels.py.
 
     G (c, 9, r), L (c, 9, 9), stack (9 c, r) and K in single precision; rows 9 begin to 9 end of the stack are used.
     """
@@ -27,9 +28,12 @@ def square_rows(address, G, L, signs, begin, end, project, stack, K):
             else:
                 bottom -= 1
                 row = bottom
+            if form == VISCOUS and 3 <= i < 6:
+                stack[row] = 0.0
+                continue
             combine(L[e, i], G[e], stack[row])
     add_square(address, stack, 9 * begin, top, 1.0, 0.0, K)
-    if bottom < 9 * end and not project:
+    if bottom < 9 * end and form == EXACT:
         add_square(address, stack, bottom, 9 * end, -1.0, 1.0, K)
 
 

@@ -2,7 +2,19 @@
 
 from supple.elastic.body import Body, Damping, elastic_energy, elastic_gradient
 from supple.elastic.elements import Elements
+from supple.elastic.kernels import EXACT, PROJECTED, VISCOUS
 from supple.elastic.pins import Pins
 from supple.elastic.stiffness import StiffnessMap
 
-__all__ = ["Body", "Damping", "Elements", "Pins", "StiffnessMap", "elastic_energy", "elastic_gradient"]
+__all__ = [
+    "EXACT",
+    "PROJECTED",
+    "VISCOUS",
+    "Body",
+    "Damping",
+    "Elements",
+    "Pins",
+    "StiffnessMap",
+    "elastic_energy",
+    "elastic_gradient",
+]

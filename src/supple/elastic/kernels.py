@@ -14,7 +14,12 @@ from supple.elastic.clusters import LANES
 from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, point
 from supple.material.response import Response, specialise
 
-__all__ = ["PARALLEL_FROM", "Kernels", "kernels"]
+__all__ = ["EXACT", "PARALLEL_FROM", "PROJECTED", "VISCOUS", "Kernels", "kernels"]
+
+
+# Forms of the stiffness: as it is; clamped to what resists; and that of a viscous material, where the stress does not
+# resist turning: twists are nothing but the stress at work as an element turns, and damping must slow no spinning body.
+EXACT, PROJECTED, VISCOUS = 0, 1, 2
 
 
 class Kernels(NamedTuple):
@@ -163,7 +168,7 @@ def scatter(t, l, e, tets, rows, lengths, slots, data):
 
 # Scratch rows of the stiffness kernel: 22 + 9 a holds the diagonal block of vertex a, 58 + 9 p that of pair p
 # in the order 01 02 03 12 13 23, 112: the frame and its spectrum.
-def _stiffness(x, tets, inverse, volume, moduli, start, colour, project, rows, lengths, slots, data):
+def _stiffness(x, tets, inverse, volume, moduli, start, colour, form, rows, lengths, slots, data):
     for c in range(colour.size - 1):
         for k in prange(colour[c], colour[c + 1]):
             t = np.empty((142, LANES))
@@ -181,7 +186,7 @@ def _stiffness(x, tets, inverse, volume, moduli, start, colour, project, rows, l
                     t[133, l], t[134, l], t[135, l] = v * A[3], v * A[4], v * A[5]
                     t[136, l], t[137, l], t[138, l] = v * twist[0], v * twist[1], v * twist[2]
                     t[139, l], t[140, l], t[141, l] = v * flip[0], v * flip[1], v * flip[2]
-                if project:
+                if form != EXACT:
                     for l in range(LANES):
                         A = clamp_symmetric((t[130, l], t[131, l], t[132, l], t[133, l], t[134, l], t[135, l]))
                         t[130, l], t[131, l], t[132, l] = A[0], A[1], A[2]
@@ -189,6 +194,9 @@ def _stiffness(x, tets, inverse, volume, moduli, start, colour, project, rows, l
                         t[136, l], t[137, l] = max(t[136, l], 0.0), max(t[137, l], 0.0)
                         t[138, l], t[139, l] = max(t[138, l], 0.0), max(t[139, l], 0.0)
                         t[140, l], t[141, l] = max(t[140, l], 0.0), max(t[141, l], 0.0)
+                if form == VISCOUS:
+                    for l in range(LANES):
+                        t[136, l] = t[137, l] = t[138, l] = 0.0
                 for l in range(LANES):
                     U = read(t, 112, l)
                     A = (t[130, l], t[131, l], t[132, l], t[133, l], t[134, l], t[135, l])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
+from supple.elastic.kernels import PROJECTED
 from supple.elastic.pins import Pins
 from supple.linalg.pattern import BlockPattern
 
@@ -59,14 +60,17 @@ class StiffnessMap:
         return cls(free, locked, pattern, rows, lengths, tuple(slots), _off_diagonal(pattern, locked))
 
     def assemble(
-        self, parts: Sequence[Elements], x: FloatArray, out: FloatArray, *, project: bool = True
+        self, parts: Sequence[Elements], x: FloatArray, out: FloatArray, *, form: int = PROJECTED
     ) -> FloatArray:
-        """Fill `out` with the upper triangle of the stiffness [N/m] at positions x [m]; locked rows are zero."""
+        """Fill `out` with the upper triangle of the stiffness [N/m] at positions x [m]; locked rows are zero.
+
+        `form`: EXACT, PROJECTED or VISCOUS (elastic/kernels.py).
+        """
         out[:] = 0.0
         for part, slots in zip(parts, self.slots, strict=True):
             part.kernels.stiffness(
                 x, part.tets, part.inverse, part.volume, part.moduli, part.clusters.start, part.clusters.colour,
-                project, self.rows, self.lengths, slots, out,
+                form, self.rows, self.lengths, slots, out,
             )  # fmt: skip
         return self._unlock(out)
 

@@ -7,11 +7,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body, Pins
+from supple.elastic import VISCOUS, Body, Pins
 from supple.errors import SceneError, SuppleWarning
 from supple.method.halving import Tally, advance
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
+from supple.method.step_frame import foresee_frame
 from supple.solve.events import Event, Grab
 from supple.solve.forces import external_force, initial_acceleration
 from supple.solve.increment import Drag, Increment, Motion, sum_fields
@@ -113,7 +114,7 @@ class FullSolver:
         system = self._system(live.pins(self.body.pins))
         h = inputs.duration
         with watch.phase("assembly"):
-            step = self._increment(state, end, h, system)
+            step = self._increment(state, inputs, system)
         if system.unknowns == 0:
             return self._arrive(step.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         guesses = [state.x] if self.is_static else [state.x, state.x + h * state.v]
@@ -155,16 +156,21 @@ class FullSolver:
             a[held] = np.where(pins.held, (carried - state.v[held]) / h, a[held])
         return FullState(end.time, x, v, a, state.live)
 
-    def _increment(self, state: FullState, end: Moment, h: float, system: System) -> Increment:
-        body, live = self.body, state.live
+    def _increment(self, state: FullState, inputs: Inputs, system: System) -> Increment:
+        body, live, h = self.body, state.live, inputs.duration
         parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
+        force = external_force(live.forces(inputs.end.forces), body.mass)
+        motion = self._integrator(state.x, state.v, state.a, h)
         drag = None
         if body.damping.stiffness > 0.0 and not self.is_static:
-            whole = system.whole.assemble(parts, state.x, np.empty(system.whole.pattern.nonzeros))
+            frame, x, origin = foresee_frame(body, state, inputs), state.x, motion.xv
+            if frame is not None:
+                # What the integrator has gone ahead with the frame's own velocity is travel, not strain
+                ahead = float(motion.xv is not state.x) / (h * motion.cv)
+                x, origin = frame.move(x), frame.move(origin - ahead * (frame.move(x) - x))
+            whole = system.whole.assemble(parts, x, np.empty(system.whole.pattern.nonzeros), form=VISCOUS)
             own, rows = system.map.extract(whole, system.places_in_whole), system.whole_rows
-            drag = Drag(body.damping.stiffness, own, rows, rows.fill(whole))
-        force = external_force(live.forces(end.forces), body.mass)
-        motion = self._integrator(state.x, state.v, state.a, h)
+            drag = Drag(body.damping.stiffness, own, rows, rows.fill(whole), origin)
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
 
     def _admit_round_off(self, residual: float, step: Increment, reference: float) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import Body
+from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError, SuppleWarning
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
@@ -210,7 +210,7 @@ class ReducedSolver:
         """cv β K at the beginning, and the coordinates it pulls to."""
         newmark = self._integrator == "newmark"
         cv = (2.0 if newmark else 1.0) / h
-        K = elements.stiffness(q, project=True)
+        K = elements.stiffness(q, form=VISCOUS)
         return cv * self.body.damping.stiffness * K, q + (0.5 * h * speed if newmark else 0.0)
 
     def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:

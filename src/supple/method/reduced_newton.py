@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.reduced_kernels import PointLoops
 from supple.cubature.reduced_stiffness import square_rows
+from supple.elastic import EXACT, PROJECTED
 from supple.linalg.blas import add_square, square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
@@ -90,13 +91,13 @@ def is_large(elements: ReducedElements) -> bool:
     return elements.rank**2 * elements.count >= _PARALLEL_FROM
 
 
-def _square(address, G, F, table, bounds, project, L, signs, stack, halves):
+def _square(address, G, F, table, bounds, form, L, signs, stack, halves):
     """The stiffness of both halves of the elements, each the lower triangle of its matrix."""
     count = G.shape[0]
     for half in prange(2):
         begin, end = half * count // 2, (half + 1) * count // 2
         roots(F, table, bounds, 0, begin, end, L, signs)
-        square_rows(address, G, L, signs, begin, end, project, stack, halves[half])
+        square_rows(address, G, L, signs, begin, end, form, stack, halves[half])
 
 
 @njit(cache=True)
@@ -169,11 +170,11 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         if iteration == most:
             break
         if stale or careful:
-            square(address, single, F, table, bounds, False, L, signs, stack, halves)
+            square(address, single, F, table, bounds, EXACT, L, signs, stack, halves)
             _sum_halves(halves, K)
             stiffen(z, data, K)
             if not cholesky(K):
-                square(address, single, F, table, bounds, True, L, signs, stack, halves)
+                square(address, single, F, table, bounds, PROJECTED, L, signs, stack, halves)
                 _sum_halves(halves, K)
                 stiffen(z, data, K)
                 _factorise(K)

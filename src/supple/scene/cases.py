@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import supple
 from supple.method import Report, Solver
 from supple.scene.build import Stage, place_load, starting_velocity
 from supple.scene.drive import Drive, HeldPart, Load
@@ -67,7 +68,8 @@ class Case:
         tables = [part.pin.model_dump(mode="json") for part in drive.parts]
         tables += [load.force.model_dump(mode="json") for load in drive.loads]
         numbers = [self.first, self.steps, self.rate, self.integrator, tolerance, drive.gravity]
-        digest = hashlib.sha256(json.dumps([body, tables, numbers], sort_keys=True).encode())
+        version = supple.__version__  # another one may step otherwise
+        digest = hashlib.sha256(json.dumps([version, body, tables, numbers], sort_keys=True).encode())
         for array in (self.velocity, *(load.weights for load in drive.loads)):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()

@@ -49,14 +49,14 @@ class Span:
 
 def soft_modes(body: Body) -> Basis:
     """The first few modes of a body that is either held so that it cannot move as a whole, or not at all."""
+    if not _unknowns(body):
+        raise TrainingError("the pins hold the whole body, so there is no motion to learn: select a part of it.")
     rigid = RestStiffness(body).rigid.shape[1]
     if rigid and len(body.pins.vertices):
         raise TrainingError(
             f"the pins leave the body free to move as a whole in {rigid} ways, which no subspace of displacements "
             'holds: pin three vertices that are not in a line, or none, or use method.name = "full".'
         )
-    if _unknowns(body) == rigid:
-        raise TrainingError("the pins hold the whole body, so there is no motion to learn: select a part of it.")
     modes = linear_modes(body, min(MODES, _unknowns(body) - rigid))
     if modes.importance[0] <= LOOSE * modes.importance[-1]:
         raise TrainingError(

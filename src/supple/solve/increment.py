@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Elements, StiffnessMap, elastic_energy, elastic_gradient
+from supple.elastic import EXACT, PROJECTED, Elements, StiffnessMap, elastic_energy, elastic_gradient
 from supple.linalg.blocks import BlockRows
 from supple.solve.events import Grab
 
@@ -44,7 +44,7 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """Stiffness-proportional damping with the stiffness of the step's beginning.
+    """Stiffness-proportional damping with the stiffness of the step's beginning, C (x - origin) cv.
 
     It acts on all vertices, held ones too: a body that its pins carry along is not strained and must not be slowed.
     """
@@ -56,6 +56,8 @@ class Drag:
     rows: BlockRows
     blocks: NDArray[np.floating]
     """K over all vertices."""
+    origin: FloatArray
+    """Positions that are no motion [m], (n, 3): the integrator's xv, taken along by the rigid part of the step."""
 
     def product(self, field: FloatArray) -> FloatArray:
         """β K u for a field over all vertices, (n, 3)."""
@@ -85,7 +87,7 @@ class Increment:
         if m.cv and self.damping_mass:
             parts.append(0.5 * m.cv * self.damping_mass * _weighted_square(self.mass, x - m.xv))
         if m.cv and self.drag is not None:
-            u = x - m.xv
+            u = x - self.drag.origin
             parts.append(0.5 * m.cv * float(np.vdot(u, self.drag.product(u))))
         for grab in self.grabs:
             gap = np.asarray(grab.weights) @ x[list(grab.vertices)] - np.asarray(grab.target)
@@ -106,7 +108,7 @@ class Increment:
         if m.cv and (self.damping_mass or self.drag is not None):
             drag = m.cv * self.damping_mass * self.mass[:, None] * (x - m.xv)
             if self.drag is not None:
-                drag += m.cv * self.drag.product(x - m.xv)
+                drag += m.cv * self.drag.product(x - self.drag.origin)
             terms["damping"] = drag
         if self.grabs:
             pull = np.zeros_like(x)
@@ -124,7 +126,7 @@ class Increment:
     def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> FloatArray:
         """Fill `out` with the upper triangle of ∇²Φ [N/m]; `project` clamps what elements contribute."""
         m, pattern = self.motion, self.map.pattern
-        self.map.assemble(self.parts, x, out, project=project)
+        self.map.assemble(self.parts, x, out, form=PROJECTED if project else EXACT)
         diagonal = np.repeat(self.mass[self.map.free] * (m.ca + m.cv * self.damping_mass), 3)
         diagonal[self.map.locked] = 1.0  # a locked unknown does not move: its right-hand side is zero
         out[pattern.diagonal] += diagonal

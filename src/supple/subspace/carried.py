@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body, Pins, StiffnessMap
+from supple.elastic import Body, Pins
 from supple.subspace.rest_stiffness import RestStiffness
 
 __all__ = ["carried_fields"]
@@ -26,9 +26,7 @@ def carried_fields(body: Body, displacements: FloatArray, least: float) -> Float
     fields = np.zeros((size, int(np.count_nonzero(reached > least))))
     fields[rows] = left[:, reached > least]
     stiffness = RestStiffness(body)
-    whole = StiffnessMap.build(len(body.mass), body.parts, Pins.none())
-    data = whole.assemble(body.parts, stiffness.x, np.empty(whole.pattern.nonzeros), project=False)
-    pull = whole.pattern.to_scipy(data) @ fields
+    pull = RestStiffness(body.pinned(Pins.none())).matrix @ fields
     for column in range(fields.shape[1]):
         load = stiffness.map.unknowns(pull[:, column].reshape(-1, 3))
         fields[:, column] += stiffness.spread(-stiffness.solve(load))

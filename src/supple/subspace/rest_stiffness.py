@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from supple.elastic import Body, StiffnessMap
+from supple.elastic import EXACT, Body, StiffnessMap
 from supple.linalg.direct import Factor, direct_solver
 from supple.linalg.multigrid import rigid_modes
 from supple.linalg.orthonormal import orthonormalise
@@ -23,7 +23,7 @@ class RestStiffness:
         self.body = body
         self.x = body.mesh.vertices if x is None else x
         self.map = StiffnessMap.build(len(body.mass), body.parts, body.pins)
-        self.data = self.map.assemble(body.parts, self.x, np.empty(self.map.pattern.nonzeros), project=False)
+        self.data = self.map.assemble(body.parts, self.x, np.empty(self.map.pattern.nonzeros), form=EXACT)
         self.data[self.map.pattern.diagonal[self.map.locked]] = float(self.data[self.map.pattern.diagonal].max())
         self.mass = np.repeat(body.mass[self.map.free], 3)
 
