@@ -188,6 +188,22 @@ def test_damping_does_not_slow_a_body_that_is_carried_along(integrator: str) -> 
     assert np.abs(state.x - x - 0.2 * speed).max() < 1e-6
 
 
+def test_damping_does_not_slow_a_spinning_body() -> None:
+    """Newmark keeps the spin of an undamped body; stiffness damping may take what stretches it, and no more."""
+    h, spins = 1.0 / 48.0, []
+    for damping in (0.0, 0.005):
+        body = Body.build(make_shape("box", resolution=3), StableNeoHookean(young=1e5), damping=Damping(0.0, damping))
+        x, mass = body.mesh.vertices, body.mass
+        arms = x - mass @ x / mass.sum()
+        solver = FullSolver(body, integrator="newmark", tolerance=1e-7)
+        states, _ = simulate(solver, solver.from_full(x, np.cross([1.0, 2.0, 6.0], arms), 0 * x), h, 24)
+        at = states[-1].x - mass @ states[-1].x / mass.sum()
+        spins.append(float(np.linalg.norm(mass @ np.cross(at, states[-1].v))))
+    begin = float(np.linalg.norm(mass @ np.cross(arms, np.cross([1.0, 2.0, 6.0], arms))))
+    assert spins[1] == pytest.approx(begin, rel=0.01)
+    assert spins[1] == pytest.approx(spins[0], rel=0.01)
+
+
 def test_uniform_velocity_changes_neither_iterations_nor_relative_motion() -> None:
     body = Body.build(make_shape("box", resolution=3), StableNeoHookean(young=1e5))
     x = body.mesh.vertices * [1.1, 1.0, 1.0]

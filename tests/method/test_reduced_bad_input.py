@@ -78,7 +78,7 @@ class Wind:
 def test_force_of_an_unknown_kind_is_refused_by_its_name(held: bool) -> None:
     body = beam() if held else beam(None)
     solver = ReducedSolver(body, modal_model(body, 6))
-    with pytest.raises(SceneError, match="kind Wind .*full solver"):
+    with pytest.raises(SceneError, match=r"kind Wind .*full solver"):
         solver.step(solver.start(), interval(body, 0.0, 0.01, Wind()))
 
 
@@ -108,6 +108,5 @@ def test_targets_that_are_not_finite_do_not_become_positions(body: Body, model: 
     solver = ReducedSolver(body, model)
     held = body.mesh.vertices[body.pins.vertices]
     inputs = Inputs(Moment(0.0, held), Moment(0.01, np.full_like(held, np.nan)))
-    with pytest.raises(Exception, match=r"not finite|finite") as caught:
+    with pytest.raises(SceneError, match="not finite"):
         solver.step(solver.start(), inputs)
-    assert caught.type.__module__ == "supple.errors"

@@ -220,7 +220,11 @@ def test_violent_step_is_halved_and_still_arrives(body: Body, model: ReducedMode
 
 def test_violent_move_of_pins_is_halved_and_arrives_where_they_are(body: Body, model: ReducedModel) -> None:
     hard = ReducedSolver(body, model, max_iterations=3)
-    targets = circling(body)
+    held = body.mesh.vertices[body.pins.vertices]
+
+    def targets(time: float) -> np.ndarray:
+        return held + [5.0 * time, 0.0, 9.0 * time]
+
     inputs = Inputs(Moment(0.0, targets(0.0), (DOWN,)), Moment(0.1, targets(0.1), (DOWN,)))
     state, report = hard.step(hard.start(), inputs)
     assert report.halvings >= 1
@@ -325,9 +329,9 @@ def test_grab_pulls_a_point_follows_its_target_and_lets_go(body: Body, model: Re
     states = run(solver, 0.02, 180, events=events)
     height = np.array([solver.positions(state, np.array([point]))[0, 1] for state in states])
     height -= body.mesh.vertices[point, 1]
-    assert height[60] > 0.1
-    assert height[120] < -0.1
-    assert abs(height[180]) < 0.05
+    assert height[30:60].mean() > 0.1
+    assert height[90:120].mean() < -0.1
+    assert abs(height[150:].mean()) < 0.05
     assert states[-1].live.grabs == ()
 
 

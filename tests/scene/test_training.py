@@ -264,7 +264,7 @@ def test_a_part_that_nothing_holds_is_refused(tmp_path: Path) -> None:
     save_tets(tmp_path / "two.npz", two)
     tables = {**SCENE, "mesh": {"file": str(tmp_path / "two.npz")}, "force": []}
     held = {**tables, "pin": [{"select": {"sphere": {"centre": [-0.5, 0.0, 0.0], "radius": 0.2}}}]}
-    with pytest.raises(TrainingError, match="hangs together with nothing that is held"):
+    with pytest.raises(TrainingError, match="1 of the 2 pieces of the body are held by no pin"):
         train_model(set_stage(parse_scene(held)))
 
 

@@ -162,9 +162,9 @@ class ReducedSolver:
             state.shapes, handles, forces, M, pull, self._weights, scalars, s.L, s.signs, s.stack, s.halves, s.K,
         )  # fmt: skip
         tally.newton += iterations
-        tally.residual = max(tally.residual, residual)
         if status != CONVERGED:
             raise self._failure(ReducedState(inputs.end.time, motion), residual, status, inputs)
+        tally.residual = max(tally.residual, residual)
         self._tell(bent, inputs.end.time)
         return ReducedState(inputs.end.time, motion, elastic=elastic / scale, live=live)
 
@@ -236,10 +236,10 @@ class ReducedSolver:
             s.L, s.signs, s.stack, s.halves, s.K,
         )  # fmt: skip
         tally.newton += iterations
-        tally.residual = max(tally.residual, residual)
         reached = moving.arrive(state, step, z, inputs.end.time, h)
         if status != CONVERGED:
             raise self._failure(reached, residual, status, inputs)
+        tally.residual = max(tally.residual, residual)
         q = z[: self.rank]
         self._tell(float(self._weights @ (q * q)), inputs.end.time)
         return reached._replace(elastic=elastic / scale, live=live)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
-from supple.errors import SuppleWarning
+from supple.errors import SceneError, SuppleWarning
 from supple.subspace.rigid_fit import pin_frame
 
 __all__ = ["Carrier"]
@@ -29,6 +29,8 @@ class Carrier:
 
     def follow(self, targets: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """R (3, 3), c (3,) [m] and p (s,) for targets (k, 3) [m]."""
+        if not np.isfinite(targets).all():
+            raise SceneError("a pin is to be moved to a place that is not finite: correct its motion.")
         pins = self._body.pins
         R, c = pin_frame(pins, self._body.mesh.vertices, targets)
         strain = (((targets - c) @ R - self._rest) * pins.held).ravel()

@@ -131,9 +131,21 @@ def _pull(z, data, g):
 
 
 @njit(cache=True)
+def _turn_with(push, arm, handle, rank, K):
+    """Add what a push, seen from the body, does to the Hessian as the arm that it holds turns and changes."""
+    along = np.dot(push, arm)
+    for i in range(3):
+        for j in range(i + 1):
+            K[rank + i, rank + j] += 0.5 * (push[i] * arm[j] + push[j] * arm[i]) - (along if i == j else 0.0)
+        a, b = (i + 1) % 3, (i + 2) % 3
+        for l in range(rank):
+            K[rank + i, l] += handle[a, 1 + l] * push[b] - handle[b, 1 + l] * push[a]
+
+
+@njit(cache=True)
 def _stiffen(z, data, K):
     rank = z.size - 12
-    s, R, _ = _unpack(z, rank, data.tail)
+    s, R, centre = _unpack(z, rank, data.tail)
     c, mass = data.inertia[0], data.inertia[1]
     for i in range(rank):
         K[i, i] += c
@@ -156,6 +168,10 @@ def _stiffen(z, data, K):
     row = np.empty(K.shape[0])
     for h in range(data.weights.size):
         arm = np.dot(data.handles[h], s)
+        if K.shape[0] > rank:
+            place = data.weights[h] * centre + np.dot(R, arm)
+            push = data.stiffness[h] * (place - data.targets[h]) - data.forces[h]
+            _turn_with(np.dot(R.T, push), arm, data.handles[h], rank, K)
         for i in range(3):
             if data.stiffness[h, i] > 0.0:
                 axis = R[i].copy()

@@ -319,19 +319,18 @@ class Moving:
         return R @ centre, found[count : count + 3], found[:count]
 
     def acting(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], springs: Springs) -> float:
-        """Size of the forces and springs in the coordinates, frame included."""
+        """Size of the forces and springs in the coordinates; what merely accelerates the body is no measure."""
         R, s, centre = state.turns[0, 0], state.shapes[0], state.offsets[0]
-        total = np.zeros(self.frames.rank + 6)
+        total = np.zeros(self.frames.rank + 3)
         pulled = [
             (handle, stiffness * (target - handle.weight * centre - R @ (handle.J @ s)))
             for handle, stiffness, target in zip(*springs, strict=True)
         ]
         for handle, vector in pushed + pulled:
             back = R.T @ vector
-            total[:-6] += back @ handle.J[:, self.frames.q]
+            total[:-3] += back @ handle.J[:, self.frames.q]
             if self.carrier is None:
-                total[-6:-3] += np.cross(handle.J @ s, back)
-                total[-3:] += handle.weight * back
+                total[-3:] += np.cross(handle.J @ s, back)
         return float(np.linalg.norm(total))
 
     def round_off(self, step: Step) -> float:

@@ -34,6 +34,7 @@ PROJECTION = 0.25  #: share of the tolerance that the subspace may miss of held-
 FORCES = 1.0  #: tolerance of the rule at first, as a share of the whole
 MARGIN, TIGHTER = 0.8, (0.25, 0.8)  #: both are refined by what the error exceeds the tolerance by, within these
 STALLED = 0.9  #: share of the error that two refinements must get below to go on
+NEARLY = 1.15  #: errors up to this multiple of the least are as good, where none meets the tolerance
 RULES = 10  #: tolerances to try for a rule of few enough elements
 
 
@@ -201,11 +202,11 @@ def _has_stalled(attempts: Sequence[_Attempt]) -> bool:
 
 
 def _pick(attempts: Sequence[_Attempt], tolerance: float) -> _Attempt:
-    """The attempt with the least work a step among those that meet the tolerance, else the one with the least error."""
-    met = [attempt for attempt in attempts if attempt.error <= tolerance]
-    if met:
-        return min(met, key=lambda attempt: attempt.model.rule.size * attempt.model.basis.rank**2)
-    return min(attempts, key=lambda attempt: attempt.error)
+    """The attempt with the least work a step among those that meet the tolerance, or that come about as near as any."""
+    least = min(attempt.error for attempt in attempts)
+    enough = tolerance if least <= tolerance else NEARLY * least
+    good = [attempt for attempt in attempts if attempt.error <= enough]
+    return min(good, key=lambda attempt: attempt.model.rule.size * attempt.model.basis.rank**2)
 
 
 def _tell(

@@ -20,7 +20,6 @@ __all__ = ["Span", "check_rank", "soft_modes", "span_motions"]
 
 FloatArray = NDArray[np.float64]
 MODES = 10
-LOOSE = 1e-8  #: share of the last of these eigenvalues up to which the first costs nothing
 SHARE = 0.05  #: size of the first mode beside that of the snapshots, at most; it is the tolerance where that is less
 
 
@@ -51,19 +50,26 @@ def soft_modes(body: Body) -> Basis:
     """The first few modes of a body that is either held so that it cannot move as a whole, or not at all."""
     if not _unknowns(body):
         raise TrainingError("the pins hold the whole body, so there is no motion to learn: select a part of it.")
+    _refuse_loose_parts(body)
     rigid = RestStiffness(body).rigid.shape[1]
     if rigid and len(body.pins.vertices):
         raise TrainingError(
             f"the pins leave the body free to move as a whole in {rigid} ways, which no subspace of displacements "
             'holds: pin three vertices that are not in a line, or none, or use method.name = "full".'
         )
-    modes = linear_modes(body, min(MODES, _unknowns(body) - rigid))
-    if modes.importance[0] <= LOOSE * modes.importance[-1]:
+    return linear_modes(body, min(MODES, _unknowns(body) - rigid))
+
+
+def _refuse_loose_parts(body: Body) -> None:
+    """Refuse a body of several pieces of which one flies while another is held, or all do."""
+    labels = body.mesh.components()
+    pieces = int(labels.max()) + 1
+    loose = pieces - len(np.unique(labels[body.pins.vertices]))
+    if pieces > 1 and loose:
         raise TrainingError(
-            "a part of the body hangs together with nothing that is held, so it moves freely, which no subspace of "
-            'displacements holds: pin it, join the mesh, or use method.name = "full".'
+            f"{loose} of the {pieces} pieces of the body are held by no pin, and no subspace of displacements holds "
+            'pieces that fly apart: pin them, join the mesh, or use method.name = "full".'
         )
-    return modes
 
 
 def _unknowns(body: Body) -> int:
