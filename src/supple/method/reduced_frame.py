@@ -14,9 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.reduced_newton import LoadLoops
 
-__all__ = ["FRAMED", "FrameLoads", "cross", "rotation"]
+__all__ = ["FRAMED", "FrameLoads", "cross", "rotation", "tangent"]
 
 FloatArray = NDArray[np.float64]
 
@@ -74,6 +75,42 @@ def rotation(w):
     else:
         first, second = np.sin(angle) / angle, (1.0 - np.cos(angle)) / angle**2
     return np.eye(3) + first * W + second * np.dot(W, W)
+
+
+@njit(cache=True)
+def tangent(A, sums, mass, rank, shapes, turns, offset, s, R):
+    """Velocity of the centre, spin in the body's axes and q̇ nearest, in the metric, to a field (shapes, turns, offset)
+    for a body of the shape s turned by R."""
+    size = sums.shape[1]
+    K, b = np.eye(rank + 3), np.zeros(rank + 3)
+    y, moments = np.empty((3, 3, size)), np.empty((3, 3, size))
+    for i in range(3):
+        for j in range(3):
+            y[i, j] = np.dot(A[i, j], s)
+    for i in range(3):
+        a, c = (i + 1) % 3, (i + 2) % 3
+        K[rank + i, :rank] = (y[c, a] - y[a, c])[1 : 1 + rank]
+        for j in range(3):
+            K[rank + i, rank + j] = -np.dot(y[i, j], s)
+        K[rank + i, rank + i] += np.dot(y[0, 0], s) + np.dot(y[1, 1], s) + np.dot(y[2, 2], s)
+    travel = offset.copy()
+    for k in range(len(shapes)):
+        if not turns[k].any():
+            continue
+        shape = shapes[k].copy()
+        Q = np.dot(R.T, turns[k])
+        for i in range(3):
+            for j in range(3):
+                moments[i, j] = np.dot(A[i, j], shape)
+                b[:rank] += Q[i, j] * moments[i, j, 1 : 1 + rank]
+        for i in range(3):
+            a, c = (i + 1) % 3, (i + 2) % 3
+            for d in range(3):
+                b[rank + i] += np.dot(moments[a, d], s) * Q[c, d] - np.dot(moments[c, d], s) * Q[a, d]
+        travel += np.dot(turns[k], np.dot(sums, shape)) / mass
+    cholesky(K)
+    cholesky_solve(K, b)
+    return travel, b[rank:].copy(), b[:rank].copy()
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.reduced_carry import Carrier
-from supple.method.reduced_frame import FrameLoads, rotation
+from supple.method.reduced_frame import FrameLoads, cross, rotation, tangent
 from supple.method.reduced_handles import Handle, Springs
 from supple.method.reduced_state import ReducedState
 from supple.solve.increment import Motion
@@ -91,23 +91,7 @@ class Frames:
         The field is (shapes, turns, offset); the body has the shape s, turned by R.
         """
         shapes, turns, offset = field
-        y, n = self.A @ s, self.rank + 3
-        K, b = np.eye(n), np.zeros(n)
-        second = y @ s
-        K[self.rank :, self.rank :] = np.trace(second) * np.eye(3) - second
-        for i in range(3):
-            a, c = (i + 1) % 3, (i + 2) % 3
-            K[self.rank + i, : self.rank] = K[: self.rank, self.rank + i] = (y[c, a] - y[a, c])[self.q]
-        for shape, turn in zip(shapes, turns, strict=True):
-            Q, moments = R.T @ turn, self.A @ shape
-            b[: self.rank] += np.einsum("ij,ijm->m", Q, moments)[self.q]
-            third = moments @ s  # Σ m y_b z_d
-            for k in range(3):
-                a, c = (k + 1) % 3, (k + 2) % 3
-                b[self.rank + k] += third[a] @ Q[c] - third[c] @ Q[a]
-        found = np.linalg.solve(K, b)
-        travel = offset + np.einsum("kij,jm,km->i", turns, self.sums, shapes) / self.mass
-        return travel, found[self.rank :], found[: self.rank]
+        return tangent(self.A, self.sums, self.mass, self.rank, shapes, turns, offset, s, R)
 
     def inner(self, field: tuple[FloatArray, FloatArray, FloatArray], R: FloatArray) -> FloatArray:
         """UᵀM Rᵀ w of a field w = (shapes, turns, offset), (r,)."""
@@ -330,7 +314,7 @@ class Moving:
             back = R.T @ vector
             total[:-3] += back @ handle.J[:, self.frames.q]
             if self.carrier is None:
-                total[-3:] += np.cross(handle.J @ s, back)
+                total[-3:] += cross(handle.J @ s, back)
         return float(np.linalg.norm(total))
 
     def round_off(self, step: Step) -> float:
