@@ -18,9 +18,9 @@ FloatArray = NDArray[np.float64]
 _MISSED = 0.1  # share of the answer to a load that may be missing before a user is told
 
 
-def digest_load(force: NodalForce) -> str:
+def digest_load(vertices: NDArray[np.integer], weights: FloatArray) -> str:
     """Fingerprint of what a force acts on."""
-    vertices, weights = np.asarray(force.vertices, np.int64), np.asarray(force.weights, np.float64)
+    vertices, weights = np.asarray(vertices, np.int64), np.asarray(weights, np.float64)
     return hashlib.sha256(vertices.tobytes() + weights.tobytes()).hexdigest()[:16]
 
 
@@ -44,7 +44,7 @@ class Novelty:
         if id(force.weights) in self._seen or not np.any(force.vector):
             return
         self._seen[id(force.weights)] = force.weights
-        name = digest_load(force)
+        name = digest_load(force.vertices, force.weights)
         if name in self._known:
             return
         self._known.add(name)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
+from supple.method.novelty import digest_load
 from supple.scene.force import Force
 from supple.scene.pin import Pin
 from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, RemovePin
@@ -40,6 +41,10 @@ class Load:
         if self.force.kind == "gravity":
             return Gravity(vector)
         return NodalForce(self.vertices, self.weights, vector)
+
+    def digest(self) -> str:
+        """Fingerprint of what it acts on, by which a model knows the loads it was trained for."""
+        return digest_load(self.vertices, self.weights)
 
 
 @dataclass(frozen=True)

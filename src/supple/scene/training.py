@@ -240,6 +240,7 @@ def _tell(
         "newton_tolerance": stage.scene.method.residual,
         "seed": table.seed,
         "largest_displacement": largest / stage.mesh.size(),
+        "loads": sorted({load.digest() for motion in motions for load in motion.case.drive.loads}),
         "carried_fields": best.model.carried.shape[1],
         "attempts": {
             "rank": [attempt.model.basis.rank for attempt in attempts],
