@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import Body, Pins, StiffnessMap
+from supple.elastic import EXACT, PROJECTED, VISCOUS, Body, Pins, StiffnessMap
 from supple.material import MATERIALS, Material, StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.subspace import Basis, diagonalise, linear_modes
@@ -45,11 +45,11 @@ class Case:
         self.q = q * 0.15 / np.abs(self.basis.lift(q)).max()
         self.x = self.body.mesh.vertices + self.basis.lift(self.q)
 
-    def full_stiffness(self, *, project: bool) -> np.ndarray:
+    def full_stiffness(self, form: int) -> np.ndarray:
         """UᵀKU of the body."""
         body, U = self.body, self.basis.columns
         whole = StiffnessMap.build(len(body.mass), body.parts, Pins.none())
-        data = whole.assemble(body.parts, self.x, np.empty(whole.pattern.nonzeros), form=int(project))
+        data = whole.assemble(body.parts, self.x, np.empty(whole.pattern.nonzeros), form=form)
         return U.T @ (whole.pattern.to_scipy(data) @ U)
 
 
@@ -92,10 +92,10 @@ def test_all_elements_with_weight_one_are_the_body_to_round_off(case: Case) -> N
     assert case.all.energy(case.q) == pytest.approx(body.energy(case.x), rel=1e-12)
 
 
-@pytest.mark.parametrize("project", [False, True])
-def test_stiffness_of_all_elements_is_the_body_in_single_precision(case: Case, project: bool) -> None:
-    exact = case.full_stiffness(project=project)
-    found = case.all.stiffness(case.q, project=project)
+@pytest.mark.parametrize("form", [EXACT, PROJECTED, VISCOUS], ids=["exact", "projected", "viscous"])
+def test_stiffness_of_all_elements_is_the_body_in_single_precision(case: Case, form: int) -> None:
+    exact = case.full_stiffness(form)
+    found = case.all.stiffness(case.q, form=form)
     assert np.array_equal(found, found.T)
     assert np.linalg.norm(found - exact, 2) < 2e-6 * np.linalg.norm(exact, 2)
 
@@ -104,9 +104,12 @@ def test_projected_stiffness_is_positive_semidefinite_where_the_exact_one_is_not
     x, lowest = case.body.mesh.vertices, []
     for pressed in (0.2, 0.4, 0.8):
         q = -case.basis.project(x * [pressed, 0.0, 0.0])
-        exact, projected = (np.linalg.eigvalsh(case.some.stiffness(q, project=on)) for on in (False, True))
+        exact, projected, viscous = (
+            np.linalg.eigvalsh(case.some.stiffness(q, form=form)) for form in (EXACT, PROJECTED, VISCOUS)
+        )
         lowest.append(exact[0] / exact[-1])
         assert projected[0] > -2e-6 * projected[-1]
+        assert viscous[0] > -2e-6 * viscous[-1]
     if any(response.name != "linear" for response in case.some.responses):
         assert min(lowest) < -1e-4, "nothing to project"
 

@@ -21,6 +21,7 @@ from supple.material.response import Response
 __all__ = ["ReducedElements"]
 
 FloatArray = NDArray[np.float64]
+_VECTOR = 16  # numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +76,11 @@ class ReducedElements:
 
     @cached_property
     def single(self) -> NDArray[np.float32]:
-        """G in single precision, (c, 9, r)."""
-        return np.ascontiguousarray(self.gradient.reshape(self.count, 9, self.rank), np.float32)
+        """G in single precision, (c, 9, w); narrow rows are filled up with zeros to vectors of the processor."""
+        width = max(self.rank, _VECTOR)
+        out = np.zeros((self.count, 9, width), np.float32)
+        out[:, :, : self.rank] = self.gradient.reshape(self.count, 9, self.rank)
+        return out
 
     def with_stiffness(self, factor: float) -> "ReducedElements":
         """The same elements with their energy multiplied."""
@@ -98,6 +102,6 @@ class ReducedElements:
         F = self.rest + self.gradient @ q
         self.loops.roots(F, self.table, self.bounds, 0, 0, self.count, L, signs)
         K = np.zeros((self.rank, self.rank), np.float32)
-        stack = np.empty((9 * self.count, self.rank), np.float32)
+        stack = np.empty((9 * self.count, self.single.shape[2]), np.float32)
         square_rows(square_address(), self.single, L, signs, 0, self.count, form, stack, K)
         return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)

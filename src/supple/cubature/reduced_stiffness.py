@@ -17,7 +17,8 @@ __all__ = ["square_rows"]
 def square_rows(address, G, L, signs, begin, end, form, stack, K):
     """Lower triangle of K (r, r) of elements begin to end, in a form of elastic/kernels.py.
 
-    G (c, 9, r), L (c, 9, 9), stack (9 c, r) and K in single precision; rows 9 begin to 9 end of the stack are used.
+    G (c, 9, w), L (c, 9, 9), stack (9 c, w), w >= r, and K in single precision; rows 9 begin to 9 end of the stack
+    are used.
     """
     top, bottom = 9 * begin, 9 * end
     for e in range(begin, end):
@@ -42,7 +43,8 @@ def combine(l, G, out):
     """out = lᵀ G, (r,)."""
     l0, l1, l2, l3, l4, l5, l6, l7, l8 = l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8]
     for j in range(out.size):
-        out[j] = (
-            l0 * G[0, j] + l1 * G[1, j] + l2 * G[2, j] + l3 * G[3, j] + l4 * G[4, j]
-            + l5 * G[5, j] + l6 * G[6, j] + l7 * G[7, j] + l8 * G[8, j]
-        )  # fmt: skip
+        # Three sums, so that a processor need not wait for one long chain
+        first = l0 * G[0, j] + l1 * G[1, j] + l2 * G[2, j]
+        second = l3 * G[3, j] + l4 * G[4, j] + l5 * G[5, j]
+        third = l6 * G[6, j] + l7 * G[7, j] + l8 * G[8, j]
+        out[j] = first + second + third

@@ -43,14 +43,15 @@ def _call(typing_context, address, pointers):
 
 @njit(cache=True)
 def add_square(address, A, begin, end, sign, keep, K):
-    """Lower triangle of K (r, r) = keep K + sign AᵀA with rows begin to end of A (k, r), in single precision."""
-    rank = A.shape[1]
+    """Lower triangle of K (r, r) = keep K + sign AᵀA, in single precision: rows begin to end and the first r columns of
+    A (k, w)."""
+    rank, width = K.shape[0], A.shape[1]
     # Rows in memory are columns to BLAS, so its upper triangle is our lower one; it reads 32-bit sizes as well
-    sizes = np.array((rank, end - begin), np.int64)
+    sizes = np.array((rank, end - begin, width), np.int64)
     factors = np.array((sign, keep), np.float32)
     words = np.array((85, 78), np.uint8)  # "U", "N"
     n, a, w = sizes.ctypes.data, factors.ctypes.data, words.ctypes.data
-    first = A.ctypes.data + 4 * rank * begin
-    _call(address, (w, w + 1, n, n + 8, a, first, n, a + 4, K.ctypes.data, n))
+    first = A.ctypes.data + 4 * width * begin
+    _call(address, (w, w + 1, n, n + 8, a, first, n + 16, a + 4, K.ctypes.data, n))
     # Mentioned here so that they live until the call is over
     return sizes[0] + words[0] + factors[0]

@@ -69,7 +69,7 @@ class Scratch(NamedTuple):
             square_address(),
             np.empty((count, 9, 9), np.float32),
             np.empty((count, 9), np.bool_),
-            np.empty((9 * count, rank), np.float32),
+            np.empty((9 * count, elements.single.shape[2]), np.float32),
             np.zeros((2, rank, rank), np.float32),
             np.zeros((unknowns, unknowns)),
         )

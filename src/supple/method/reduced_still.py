@@ -66,8 +66,8 @@ def _step(
     for j in range(rank):
         # As in solve/integrator.py: acceleration ca (q - xa) and velocity cv (q - xv) at the end
         ahead = h * v[j] if kind else 0.0
-        guess[j] = q[j] + ahead
-        xa[j] = guess[j] + (0.25 * h * h * a[j] if kind == 2 else 0.0)
+        xa[j] = q[j] + ahead + (0.25 * h * h * a[j] if kind == 2 else 0.0)
+        guess[j] = xa[j] + a[j] / ca if kind else q[j]  # as if the acceleration stayed
         xv[j] = q[j] + (0.5 * ahead if kind == 2 else 0.0)
         b[j] = load[j] + ca * xa[j] + cv * alpha * xv[j]
     settings = np.array((scalars[3], elastic + np.sqrt(np.dot(load, load)), scalars[4], scalars[5]))
