@@ -51,12 +51,18 @@ def linear_rule() -> str:
     )
 
 
+def training_keys() -> str:
+    """The keys of `[training]` as a table."""
+    return scene_reference().split("## `[training]`")[1].split("\n## ")[0].split("\n\n", 2)[2].strip()
+
+
 FILLERS = {
     "linear_rule": linear_rule,
     "picture": picture,
     "presets": presets,
     "scene_reference": scene_reference,
     "shapes": shapes,
+    "training_keys": training_keys,
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from supple.cli import app, main
 from supple.io import save_surface, save_tets
-from supple.scene import build_scene, parse_scene, simulate
+from supple.scene import parse_scene, prepare_scene, set_stage, simulate
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.shape import make_shape
@@ -26,7 +26,7 @@ PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+\.toml)")
-SMALL = {"frames": 2, "preroll": 1, "substeps": 2, "elements": 600, "resolution": 4, "frame": 1, "strip": 2}
+SMALL = {"frames": 2, "preroll": 1, "substeps": 2, "elements": 600, "resolution": 4, "frame": 1, "strip": 2, "cases": 2}
 SMALL_SCENE = {
     "mesh": {"shape": "beam", "resolution": 4},
     "time": {"frames": 1},
@@ -53,7 +53,7 @@ def pages_with(*kinds: str) -> list[Any]:
 def shrink(text: str) -> str:
     """The same scene, or command, at a size that runs in no time."""
     for key, value in SMALL.items():
-        text = re.sub(rf"^({key} = )\d+", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        text = re.sub(rf"(\b{key} = )\d+", rf"\g<1>{value}", text)
         text = re.sub(rf"(--{key} )\d+", rf"\g<1>{value}", text)
     return text
 
@@ -70,13 +70,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def short_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few steps to learn from, and no plots of what was learned."""
+    monkeypatch.setattr("supple.scene.cases.MOST", 12)
+    monkeypatch.setattr("supple.scene.compare_launch.make_plots", lambda comparison: {})
+
+
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("page", pages_with("toml"))
 def test_scenes_of_a_page_run(page: Path, folder: Path) -> None:
     for block in blocks(page, "toml"):
         tables = tomllib.loads(shrink(block.text))
         whole = "mesh" in tables
         scene = parse_scene(tables if whole else override(SMALL_SCENE, tables), page.name, folder)
-        assert [now.frame for now in simulate(build_scene(scene))][-1] == scene.time.frames
+        assert [now.frame for now in simulate(prepare_scene(set_stage(scene)))][-1] == scene.time.frames
 
 
 @pytest.mark.parametrize("page", pages_with("python"))
@@ -107,13 +115,14 @@ def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(arguments) == 0, command
 
 
+@pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("page", pages_with("console", "sh", ""))
 def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import supple.scene.demo
 
     monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
-    for name in ("full", "mesh"):
+    for name in ("full", "mesh", "reduced", "cubature"):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     for block in blocks(page, "toml", "console", "sh", ""):
         if block.kind == "toml":
@@ -172,6 +181,20 @@ def test_json_of_a_run_holds_the_keys_the_page_lists(folder: Path) -> None:
     assert set(re.findall(r"`(\w+)`", section[1])) == set(result) - {"verb", "failed"}
 
 
+@pytest.mark.usefixtures("short_training")
+def test_json_of_a_comparison_holds_the_keys_the_page_lists(folder: Path) -> None:
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    listed = re.search(
+        r"The JSON holds `(scene, page, .*?)`;.*?has `(.*?)`, and `error` has `(.*?)`\.", text, re.DOTALL
+    )
+    assert listed is not None
+    assert main(["compare", "beam.toml", "--frames", "2", "--json", "result.json", "-q"]) == 0
+    result = json.loads(Path("result.json").read_text())
+    found = [result, result["methods"][0], result["methods"][0]["error"]]
+    for keys, facts in zip(listed.groups(), found, strict=True):
+        assert set(re.findall(r"\w+", keys)) == set(facts) - {"verb", "failed"}
+
+
 @pytest.mark.parametrize(("name", "first"), [("full", "tets"), ("mesh", "shape")])
 def test_columns_of_a_benchmark_are_those_of_the_code(name: str, first: str) -> None:
     section = re.search(rf"^## {name}$(.*?)^## ", (DOCS / "benchmarks.md").read_text(), re.MULTILINE | re.DOTALL)
@@ -187,9 +210,42 @@ def test_columns_of_a_benchmark_are_those_of_the_code(name: str, first: str) -> 
 def test_numbers_of_the_solver_page_are_those_of_the_code() -> None:
     from supple.linalg.direct import Pardiso
     from supple.linalg.reused import ReusedFactor
-    from supple.method import FullSolver
+    from supple.method.halving import MOST_HALVINGS
 
     text = " ".join((DOCS / "solver.md").read_text(encoding="utf-8").split())
     assert f"fewer than {Pardiso._PARALLEL_FROM:,} unknowns" in text
     assert (MOST_HALVINGS, "up to six times over" in text) == (6, True)
     assert (ReusedFactor.patience, "more than six iterations" in text) == (6, True)
+
+
+def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
+    section = re.search(r"^## reduced$(.*?)^## ", (DOCS / "benchmarks.md").read_text(), re.MULTILINE | re.DOTALL)
+    code = (SOURCE / "bench/reduced.py").read_text(encoding="utf-8")
+    rows = re.findall(r"return (\{\s*\"\w+\":.*?\})", code, re.DOTALL)
+    assert section is not None
+    assert len(rows) == 2
+    cells = " ".join(re.findall(r"^\| (`[^|]*`) \|", section[1], re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", cells)) == {"material", *re.findall(r'"(\w+)":', "".join(rows))}
+
+
+def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
+    from supple.cubature import train
+    from supple.method import novelty, reduced, reduced_carry
+    from supple.scene import cases, schema, training, training_basis
+
+    text = {
+        name: " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split()) for name in ("reduced", "subspaces")
+    }
+    page, rules = text["reduced"], text["subspaces"]
+    assert f"{cases.FEWEST} to {cases.MOST} steps" in page
+    assert f"at most {cases.LONGEST} steps" in page
+    assert f"up to {cases.LONGEST_HELDOUT} steps" in page
+    assert (schema.ACCURACY, "(1 % when it is not given)" in page) == (0.01, True)
+    assert (training.TRIES, training.PROJECTION, training.FORCES, training.STALLED) == (6, 0.25, 1.0, 0.9)
+    assert (training_basis.MODES, "ten vibration modes" in page) == (10, True)
+    assert f"more than {reduced._BEYOND:g} times" in page
+    assert f"more than {100 * novelty._MISSED:g} %" in page
+    assert (reduced_carry._FAR, "a thousandth of the body's size" in page) == (1e-3, True)
+    assert f"at most {train._SLACK:g} times the tolerance" in rules
+    assert f"within {100 * train._OFF_PITCH:g} %" in rules
+    assert (train._FIRST, train._PITCHES, train._TRIES) == (5, 10, 6)

@@ -1,5 +1,6 @@
 """Bodies that travel and turn in a subspace: momentum, energy, order in time, and the full solver beside them."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from supple.elastic import Body, Damping
 from supple.errors import SuppleWarning
 from supple.material import StableNeoHookean
 from supple.method import FullSolver
+from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
 from supple.shape import make_shape
 from supple.solve import Grab, NodalForce
@@ -20,6 +22,20 @@ from supple.subspace.rigid_fit import pin_displacement
 DYNAMIC = ["implicit_euler", "newmark"]
 SPIN, SPEED = (3.0, 5.0, -8.0), (1.0, 2.0, 0.0)
 SOFT = StableNeoHookean(young=1e5)
+
+
+@cache
+def flyer() -> tuple[Body, ReducedModel]:
+    """A soft beam that nothing holds, with few modes."""
+    body = beam(None, material=SOFT)
+    return body, modal_model(body, 8)
+
+
+@cache
+def thrown() -> tuple[Body, ReducedModel]:
+    """A small creature with 20 modes."""
+    body = Body.build(make_shape("creature", elements=500), StableNeoHookean(young=5e4))
+    return body, modal_model(body, 20)
 
 
 def momenta(body: Body, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -32,8 +48,8 @@ def momenta(body: Body, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def drifts(integrator: str, steps: int) -> tuple[float, float, np.ndarray]:
     """Largest relative changes of momentum and angular momentum, and the energy over 0.3 s (half a turn) of flight."""
-    body = beam(None, material=SOFT)
-    solver = ReducedSolver(body, modal_model(body, 8), integrator=integrator, tolerance=1e-6)
+    body, model = flyer()
+    solver = ReducedSolver(body, model, integrator=integrator, tolerance=1e-6)
     states = run(solver, 0.3 / steps, steps, velocity=spinning(body, SPIN, SPEED))
     found = [momenta(body, *solver.to_full(state)[:2]) for state in states]
     P, L, E = (np.array(values) for values in zip(*found, strict=True))
@@ -62,8 +78,7 @@ def test_implicit_euler_only_loses_energy_and_newmark_keeps_it() -> None:
 
 
 def test_newmark_keeps_the_energy_of_a_body_that_rings() -> None:
-    body = beam(None, material=SOFT)
-    model = modal_model(body, 8)
+    body, model = flyer()
     solver = ReducedSolver(body, model, integrator="newmark", tolerance=1e-8)
     stretch = model.basis.project(body.mesh.vertices * [0.2, -0.05, -0.05])
     x = body.mesh.vertices + model.basis.lift(stretch)
@@ -77,8 +92,8 @@ def test_newmark_keeps_the_energy_of_a_body_that_rings() -> None:
 
 @pytest.mark.parametrize(("integrator", "order"), [("implicit_euler", 1), ("newmark", 2)])
 def test_tumbling_converges_at_the_order_of_the_integrator(integrator: str, order: int) -> None:
-    body = beam(None, material=SOFT)
-    model, velocity = modal_model(body, 8), spinning(body, SPIN, SPEED)
+    body, model = flyer()
+    velocity = spinning(body, SPIN, SPEED)
     ends = []
     for steps in (25, 50, 100):
         solver = ReducedSolver(body, model, integrator=integrator, tolerance=1e-9)
@@ -129,11 +144,11 @@ def test_error_of_a_carried_body_halves_at_least_with_the_step(integrator: str, 
 @pytest.mark.parametrize("integrator", DYNAMIC)
 def test_thrown_creature_tumbles_as_it_does_in_full_space(integrator: str) -> None:
     # 0.6 s, half a turn and 0.9 m of fall with 20 modes: centre of mass to round-off, orientation within 1 degree
-    mesh = make_shape("creature", elements=500)
-    body = Body.build(mesh, StableNeoHookean(young=5e4))
+    body, model = thrown()
+    mesh = body.mesh
     velocity = spinning(body, (2.0, 3.0, -4.0), (0.5, 1.0, 0.0))
     full = FullSolver(body, integrator=integrator, tolerance=1e-5)
-    reduced = ReducedSolver(body, modal_model(body, 20), integrator=integrator, tolerance=1e-5)
+    reduced = ReducedSolver(body, model, integrator=integrator, tolerance=1e-5)
     shapes = [
         [solver.positions(state) for state in run(solver, 0.02, 30, DOWN, velocity=velocity)[::5]]
         for solver in (full, reduced)
@@ -164,8 +179,8 @@ def test_free_fall_follows_the_parabola_of_the_integrator() -> None:
 @pytest.mark.parametrize("far", [0.0, 100.0])
 def test_flight_without_any_force_never_fails(integrator: str, h: float, spin: float, far: float) -> None:
     # Inertia's round-off grows as 1/h² and with the distance from the origin, and no force is there to compare with
-    body = beam(None, material=SOFT)
-    solver = ReducedSolver(body, modal_model(body, 8), integrator=integrator)
+    body, model = flyer()
+    solver = ReducedSolver(body, model, integrator=integrator)
     x = body.mesh.vertices + far
     state = solver.from_full(x, spinning(body, (spin, 0.3 * spin, 0.0), SPEED), 0 * x)
     end = run(solver, h, 4, begin=state)[-1]
@@ -235,12 +250,12 @@ def test_pins_that_leave_what_was_trained_are_told_once_with_the_figure() -> Non
 
 def test_pins_that_move_rigidly_are_followed_exactly_and_without_a_word() -> None:
     body = beam()
-    held = body.mesh.vertices[body.pins.vertices]
+    held, model = body.mesh.vertices[body.pins.vertices], modal_model(body, 8)
 
     def targets(time: float) -> np.ndarray:
         return held @ turn(1, 15.0 * time).T @ turn(2, 9.0 * time).T + [time, -time, 2.0 * time]
 
     for integrator in (*DYNAMIC, "static"):
-        solver = ReducedSolver(body, modal_model(body, 8), integrator=integrator)
+        solver = ReducedSolver(body, model, integrator=integrator)
         end = run(solver, 0.01, 20, targets=targets)[-1]
         assert np.allclose(solver.positions(end)[body.pins.vertices], targets(0.2), atol=1e-13)

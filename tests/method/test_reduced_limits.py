@@ -115,7 +115,7 @@ def test_pins_that_turn_a_damped_body_under_implicit_euler() -> None:
 
 
 def test_pins_that_turn_a_damped_body_under_newmark_agree_to_first_order() -> None:
-    # Drag takes the frame's velocity for its mean over the step in full space, for that at the beginning in a subspace
+    # Drag that follows a frame is of first order in both spaces, each with an error of its own
     body = beam(damping=Damping(stiffness=0.01))
     held, model = body.mesh.vertices[body.pins.vertices], complete_model(body)
     found = [

@@ -205,6 +205,25 @@ def test_same_bytes_at_one_and_two_threads() -> None:
     assert free_one == free_two
 
 
+_IN_A_FRESH_PROCESS = """
+import sys
+sys.path.insert(0, {folder!r})
+from helpers import DOWN
+from reduced_helpers import beam, modal_model, run
+from supple.method.reduced import ReducedSolver
+body = beam(elements=150, pins={pins})
+run(ReducedSolver(body, modal_model(body, 40)), 0.01, 2, DOWN)
+"""
+
+
+@pytest.mark.parametrize("pins", ["None", "__import__('reduced_helpers').end_of"])
+def test_kernels_with_threads_run_from_the_cache_in_a_fresh_process(pins: str) -> None:
+    script = _IN_A_FRESH_PROCESS.format(folder=os.path.dirname(__file__), pins=pins)
+    for time in ("first", "second"):  # the first may compile, the second finds all in the cache
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{time}: {done.stderr}"
+
+
 # Steps that fail
 
 

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 
 from supple.cubature.reduced_kernels import PointLoops
 from supple.linalg.compiled import compile_copy
@@ -20,6 +21,8 @@ KINDS = {"static": 0, "implicit_euler": 1, "newmark": 2}
 @cache
 def still_kernel(loops: PointLoops, large: bool) -> Callable[..., Any]:
     """The compiled step for materials."""
+    if large:
+        get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     minimise = newton_kernel(loops, STILL, large)
     return compile_copy(_step, minimise.__name__, {"minimise": minimise})
 
