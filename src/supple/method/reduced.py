@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError, SuppleWarning
+from supple.linalg.multigrid import rigid_modes
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
@@ -57,7 +58,7 @@ class ReducedSolver:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(KINDS)}.")
         if not 0.0 < tolerance < 1.0:
             raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
-        _refuse_other_mesh(body, model)
+        _refuse_unfit(body, model)
         self.body, self.model, self.tolerance = body, model, tolerance
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
         self.is_free = len(body.pins.vertices) == 0
@@ -70,7 +71,7 @@ class ReducedSolver:
         self._scaled: tuple[float, ReducedElements] = (1.0, self._elements)
         self._scratch = Scratch.of(self._elements, self.rank)
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
-        self._at_rest: tuple[object, bool] = (None, False)
+        self._held = body.mesh.vertices[body.pins.vertices]
         self._pushed: tuple[object, object, tuple[FloatArray, FloatArray]] = (None, None, (_NOTHING, _NOTHING))
         trained = model.facts.get("loads")  # a model made by hand says nothing about loads
         self._novelty = None if trained is None else Novelty(body, model.basis, trained)
@@ -260,13 +261,8 @@ class ReducedSolver:
         return self._scaled
 
     def _rests(self, end: Moment) -> bool:
-        """Whether the pins are where they are at rest; the last answer is kept, because targets seldom change."""
-        if self.is_free:
-            return False
-        if self._at_rest[0] is not end.targets:
-            same = np.array_equal(end.targets, self.body.mesh.vertices[self.body.pins.vertices])
-            self._at_rest = end.targets, same
-        return self._at_rest[1]
+        """Whether the pins are where they are at rest."""
+        return not self.is_free and np.array_equal(end.targets, self._held)
 
     def _tell(self, bent: float, time: float) -> None:
         """Warn, once, when the body is bent more than in training; `bent` is relative to that, squared."""
@@ -313,11 +309,17 @@ class ReducedSolver:
         return Scratch.of(self._elements, self.rank + (6 if self.is_free else 0))
 
 
-def _refuse_other_mesh(body: Body, model: ReducedModel) -> None:
+def _refuse_unfit(body: Body, model: ReducedModel) -> None:
     rows, members = len(model.basis.columns), model.rule.members
     if rows != 3 * len(body.mass) or (len(members) and members.max() >= len(body.mesh.tets)):
         raise SceneError(
             f"the model is of a body with {rows // 3} vertices where this one has {len(body.mass)}: train again."
+        )
+    held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
+    if len(held) and np.linalg.matrix_rank(held) < 6:
+        raise SceneError(
+            "the pins leave the body free to move as a whole, which no subspace of displacements holds: pin three "
+            "vertices that are not in a line, or none, or use the full solver."
         )
     if not len(members):
         raise SceneError("the model's rule has no elements, so nothing would resist: train again.")

@@ -11,16 +11,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
-from supple.cubature.reduced_kernels import PointLoops
+from supple.cubature.reduced_kernels import PointLoops, point_loops
 from supple.cubature.reduced_stiffness import square_rows
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.blas import add_square, square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
+from supple.linalg.small import single_svd
 from supple.material.response import digest
 
 __all__ = ["CONVERGED", "LoadLoops", "Scratch", "newton_kernel"]
@@ -78,8 +79,10 @@ class Scratch(NamedTuple):
 @cache
 def newton_kernel(loops: PointLoops, loads: LoadLoops, large: bool) -> Callable[..., Any]:
     """The compiled `_minimise` for materials and a kind of loads."""
+    if large:
+        get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     # Compiled code holds copies of what it calls, so its name must change with theirs
-    source = digest(square_rows, add_square, cholesky, loads.pull)
+    source = digest(square_rows, add_square, cholesky, loads.pull, point_loops, single_svd)
     materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
     square = compile_copy(_square, f"{loops.name}_{source}_{large}", materials, parallel=large)
     names = {**materials, **loads._asdict(), "square": square}
@@ -142,7 +145,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     goal = max(tolerance * reference, floor)
     stiffnesses, stale, careful, status = 0, True, False, _STALLED
     size, energy_here = np.inf, 0.0
-    iteration = 0
+    iteration, searched = 0, False
     fresh = True  # the gradient at z is not known yet
     while iteration <= most:
         if fresh:
@@ -203,8 +206,12 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                 break
             t *= 0.5
         if t < _SMALLEST_STEP:
-            status = _NO_DESCENT
-            break
+            # Energies too close to tell apart: the residual decides
+            shift(z, d, -1.0, ahead)
+            if searched or size > 1e3 * goal:
+                status = _NO_DESCENT
+                break
+            searched = True
         z, ahead = ahead, z
         fresh = True
     elastic = np.sqrt(np.dot(inner, inner))

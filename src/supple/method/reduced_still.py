@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 
 from supple.cubature.reduced_kernels import PointLoops
 from supple.linalg.compiled import compile_copy
@@ -21,8 +20,6 @@ KINDS = {"static": 0, "implicit_euler": 1, "newmark": 2}
 @cache
 def still_kernel(loops: PointLoops, large: bool) -> Callable[..., Any]:
     """The compiled step for materials."""
-    if large:
-        get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     minimise = newton_kernel(loops, STILL, large)
     return compile_copy(_step, minimise.__name__, {"minimise": minimise})
 
@@ -73,7 +70,8 @@ def _step(
         guess[j] = xa[j] + a[j] / ca if kind else q[j]  # as if the acceleration stayed
         xv[j] = q[j] + (0.5 * ahead if kind == 2 else 0.0)
         b[j] = load[j] + ca * xa[j] + cv * alpha * xv[j]
-    settings = np.array((scalars[3], elastic + np.sqrt(np.dot(load, load)), scalars[4], scalars[5]))
+    acting = load - np.dot(M, q) if M.shape[0] else load  # springs by how far they are from their ends
+    settings = np.array((scalars[3], elastic + np.sqrt(np.dot(acting, acting)), scalars[4], scalars[5]))
     data = (ca + cv * alpha, M, b)
     z, iterations, _, residual, elastic, status = minimise(
         address, G, single, rest, table, bounds, data, q.copy(), guess, settings, L, signs, stack, halves, K
