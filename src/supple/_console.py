@@ -37,8 +37,8 @@ class Common:
     """Say nothing but errors."""
     verbose: Annotated[int, Parameter(name=["--verbose", "-v"], count=True)] = 0
     """Tell of every frame; twice (-vv) shows where an error came from."""
-    seed: int = 0
-    """Seed of everything random; the same seed gives the same bytes."""
+    seed: int | None = None
+    """Seed of everything random (default: the scene's, or 0); the same seed gives the same bytes."""
     threads: int | None = None
     """Threads to use (default: all cores)."""
 

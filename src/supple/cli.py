@@ -85,7 +85,7 @@ def run(
     tables = {
         "time": {"frames": frames},
         "method": {"model": _absolute(model)},
-        "training": {"seed": common.seed or None},
+        "training": {"seed": common.seed},
     }
     changes = _given({"units": units, "up_axis": up_axis, **tables})
     json = None if common.json in (None, "-") else Path(str(common.json))
@@ -131,7 +131,7 @@ def train(
     from supple.scene.training_launch import launch_training
 
     method = _given({"tolerance": tolerance, "rank": rank, "elements": elements})
-    training = {"cases": cases, "seed": common.seed or None}
+    training = {"cases": cases, "seed": common.seed}
     changes = _given({"units": units, "up_axis": up_axis, "training": training})
     return perform(
         common,
@@ -183,7 +183,7 @@ def compare(
     """
     from supple.scene.compare_launch import Asked, launch_comparison
 
-    tables = {"time": {"frames": frames}, "training": {"seed": common.seed or None}}
+    tables = {"time": {"frames": frames}, "training": {"seed": common.seed}}
     changes = _given({"units": units, "up_axis": up_axis, **tables})
     asked = Asked(scene, output, changes, method, models or (), pareto, plots, film)
     return perform(

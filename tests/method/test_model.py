@@ -1,5 +1,6 @@
 """Trained models on disk: whole and for their own body, or refused with the reason."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,59 @@ def test_files_that_are_no_model_are_refused(file: Path, changes: dict[str, Any]
     assert str(file) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"members": np.array([2, 5, 100_000])}, "elements outside the"),
+        ({"members": np.array([-1, 5, 11])}, "elements outside the"),
+        ({"weights": np.array([1.0, 0.0, 1.0])}, "weights that are not above zero"),
+        ({"weights": np.array([1.0, -2.0, 1.0])}, "weights that are not above zero"),
+        ({"importance": np.array([1.0, 2.0, 0.0, 3.0])}, "stiffnesses that are not above zero"),
+        ({"importance": np.array([1.0, 2.0, np.inf, 3.0])}, "'importance' does not hold"),
+        ({"members": np.zeros(0, np.int64), "weights": np.zeros(0)}, "has no elements"),
+    ],
+)
+def test_numbers_that_no_training_leaves_are_refused(file: Path, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(FileFormatError, match=rf"{said}.*; train it again\.$"):
+        load_model(rewrite(file, **changes))
+
+
+def test_a_model_of_rank_zero_and_one_of_nan_columns_are_refused(file: Path, model: ReducedModel) -> None:
+    columns = model.basis.columns.copy()
+    columns[5, 1] = np.nan
+    with pytest.raises(FileFormatError, match="'columns' does not hold"):
+        load_model(rewrite(file, columns=columns))
+    with pytest.raises(FileFormatError, match="has no columns"):
+        load_model(rewrite(file, columns=columns[:, :0], importance=np.zeros(0)))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (("reach",), float("nan")),
+        (("reach",), "far"),
+        (("error",), float("nan")),
+        (("rule", "training_error"), "small"),
+        (("rule", "heldout_error"), [1.0]),
+        (("rule", "trainer"), 3),
+        (("facts", "loads"), "all"),
+        (("facts", "loads"), [1]),
+        (("facts", "loads"), [{"patch": "gravity", "direction": [0.0, "down", 0.0]}]),
+        (("facts", "loads"), [{"patch": "gravity"}]),
+        (("facts", "tolerance"), "1 %"),
+        (("body", "tets"), None),
+        (("rule",), []),
+    ],
+)
+def test_a_description_of_other_kinds_is_refused(file: Path, key: tuple[str, ...], value: Any) -> None:
+    with np.load(file) as members:
+        values = json.loads(str(members["values"]))
+    table = values if len(key) == 1 else values[key[0]]
+    table[key[-1]] = value
+    with pytest.raises(FileFormatError, match="its description is damaged; train it again"):
+        load_model(rewrite(file, values=np.array(json.dumps(values))))
+
+
 def test_a_pickle_is_never_opened(file: Path, tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> tuple[Any, ...]:
@@ -142,9 +196,9 @@ def test_a_pickle_is_never_opened(file: Path, tmp_path: Path) -> None:
 
 def test_cut_and_damaged_files_are_refused(file: Path) -> None:
     whole = file.read_bytes()
-    for size in (1, 40, 200, len(whole) // 3, 3 * len(whole) // 4):
+    for size in (0, 1, 40, 200, len(whole) // 3, 3 * len(whole) // 4):
         file.write_bytes(whole[:size])
-        with pytest.raises(FileFormatError):
+        with pytest.raises(FileFormatError, match="train"):
             load_model(file)
     rng = np.random.default_rng(0)
     for place in rng.integers(len(whole) // 2, size=40):

@@ -24,6 +24,16 @@ def test_log_tells_milliseconds_and_time_left() -> None:
     ]
 
 
+def test_steps_of_training_are_called_steps() -> None:
+    stream = io.StringIO()
+    for listener in (LogListener(stream), TerminalListener(stream)):
+        listener.begin(1, "step")
+        listener.frame(row(1))
+        listener.end()
+    assert "step 1: 12.0 ms" in stream.getvalue()
+    assert "12.0 ms/step" in stream.getvalue()
+
+
 def test_log_of_a_long_run_stays_short() -> None:
     stream = io.StringIO()
     listener = LogListener(stream)

@@ -74,7 +74,37 @@ def test_a_case_is_the_same_whatever_the_number_of_cases() -> None:
     assert few[:2] == many[:2]
     assert few[-1] == many[-1]
     assert len(set(many)) == 6
-    assert not set(many) & set(stamps(stage_of(training={"seed": 1})))
+    assert set(many) & set(stamps(stage_of(training={"seed": 1}))) == {many[-1]}  # the scene itself
+
+
+def test_the_scene_itself_is_the_first_judge_unless_it_deforms_nothing() -> None:
+    stage = stage_of(training={"heldout": 2}, start={"spin": [0.0, 1.0, 0.0]})
+    _, (first, second) = draw_cases(stage, 3, 5)
+    assert first.drive.gravity == stage.drive.gravity
+    assert [load.force.vector for load in first.drive.loads] == [(0.0, 0.0, 60.0)]
+    assert first.velocity.tobytes() == stage.velocity.tobytes()
+    assert first.steps == 5
+    assert second.drive.gravity != stage.drive.gravity
+    push = {"kind": "region", "select": "max x", "vector": [0.0, 0.0, 60.0]}
+    falling = stage_of(pin=[], force=[], training={"load": [push]})
+    _, (drawn,) = draw_cases(falling, 3, 3)
+    assert len(drawn.drive.loads) == 1
+
+
+@pytest.mark.parametrize("motion", [{"move": {"velocity": [0.0, 0.1, 0.0]}}, {"turn": {"axis": "x", "speed": 90.0}}])
+def test_pins_that_move_for_ever_are_trained_for_the_whole_scene(motion: dict[str, Any]) -> None:
+    stage = stage_of(pin=[{"select": "min x", **motion}], force=[], training={"steps": None}, method={"tolerance": 0.4})
+    assert case_steps(stage, period=0.01) == (20, 20)
+    assert train_model(stage).error is not None
+
+
+def test_a_scene_longer_than_its_judges_says_so(trained: tuple[Stage, ReducedModel, Path]) -> None:
+    assert (trained[1].facts["heldout_steps"], trained[1].facts["scene_steps"]) == (20, 20)
+    heard = Heard()
+    stage = stage_of(time={"frames": 400}, training={"steps": 8, "cases": 2}, method={"tolerance": 0.4})
+    model = train_model(stage, listener=heard)
+    assert heard.text.count("judged on 8 of 400 steps of the scene") == 1
+    assert (model.facts["heldout_steps"], model.facts["scene_steps"]) == (8, 400)
 
 
 def test_loads_stay_within_the_range_and_the_turn() -> None:

@@ -45,7 +45,7 @@ class ElementMap:
 
     def stresses(self, change: FloatArray, who: slice | NDArray[np.integer]) -> NDArray[np.float32]:
         """First Piola-Kirchhoff stresses times volumes [J] of the elements `who` where F = I + `change`, (k, 9, t)."""
-        F = change.transpose(2, 0, 1).reshape(change.shape[2], -1, 3, 3) + np.eye(3)
+        F = change.transpose(2, 0, 1).reshape(change.shape[2], change.shape[0], 3, 3) + np.eye(3)
         parts = self.part[who]
         P = np.empty(F.shape, np.float32)
         for number in np.unique(parts):

@@ -4,6 +4,7 @@ Elements of one kind of material stand together: those of kind k from bounds[k] 
 kinds are chained into one function, so that a step of a body made of many materials is still one compiled call.
 """
 
+import hashlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ def point_loops(responses: tuple[Response, ...]) -> PointLoops:
     if not others:
         return leaf
     rest = point_loops(tuple(others))
-    name = f"{suffix}_{rest.name}"
+    name = f"mixed_{hashlib.sha256(f'{suffix}_{rest.name}'.encode()).hexdigest()[:12]}"  # file names have an end
     return PointLoops(
         compile_copy(_energy_pair, name, {"first": leaf.energy, "rest": rest.energy}),
         compile_copy(_stress_pair, name, {"first": leaf.stress, "rest": rest.stress}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,7 +27,7 @@ __all__ = ["is_model_file", "load_model", "save_model"]
 FORMAT = "supple reduced model"
 VERSION = 1
 KINDS = {"columns": "f", "mass": "f", "importance": "f", "members": "i", "weights": "f", "carried": "f"}
-TRAIN_AGAIN = "train the model again"
+TRAIN_AGAIN = "train it again"
 
 
 def save_model(path: str | os.PathLike[str], model: ReducedModel, body: Body) -> Path:
@@ -66,11 +67,12 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 def load_model(path: str | os.PathLike[str], body: Body | None = None) -> ReducedModel:
     """The model in a file, bit for bit as it was saved; one for another body than the given one is refused."""
     file = Path(path)
-    with NpzFile(file) as members:
+    with NpzFile(file, TRAIN_AGAIN) as members:
         _refuse_foreign(file, members)
         values = _read_values(file, str(members.read("values")))
         arrays = {name: _read_array(file, members, name, kind) for name, kind in KINDS.items()}
     _check_shapes(file, arrays)
+    _check_content(file, arrays, values["body"]["tets"])
     if body is not None:
         refuse_other_body(values["body"], body, str(file))
     basis = Basis(arrays["columns"], arrays["mass"], values["source"], arrays["importance"])
@@ -93,16 +95,46 @@ def _refuse_foreign(path: Path, members: NpzFile) -> None:
 
 def _read_values(path: Path, text: str) -> dict[str, Any]:
     """The plain values, each of the kind it must be."""
-    kinds = {"source": str, "reach": float, "error": float | None, "rule": dict, "body": dict, "facts": dict}
     try:
         values = json.loads(text)
-        whole = all(isinstance(values[name], kind) for name, kind in kinds.items())
+        whole = _is_whole(values)
         Rule(np.zeros(0, np.int64), np.zeros(0), **values["rule"])
     except (ValueError, LookupError, TypeError, RecursionError):
         whole = False
     if not whole:
         raise FileFormatError(f"{path}: its description is damaged; {TRAIN_AGAIN}.")
     return dict(values)
+
+
+def _is_whole(values: Mapping[str, Any]) -> bool:
+    """Whether a description holds everything that is read from it; what it lacks is a LookupError."""
+    rule, facts = values["rule"], values["facts"]
+    if not all(isinstance(values[name], dict) for name in ("rule", "body", "facts")):
+        return False
+    figures = [values["reach"], rule["training_error"], facts.get("tolerance", 0.0)]
+    figures += [
+        figure for figure in (values["error"], rule["heldout_error"], rule["frequency_error"]) if figure is not None
+    ]
+    loads, tets = facts.get("loads", []), values["body"]["tets"]
+    return (
+        all(_is_finite(figure) and figure >= 0 for figure in figures)
+        and all(isinstance(words, str) for words in (values["source"], rule["trainer"]))
+        and isinstance(loads, list)
+        and all(_is_load(load) for load in loads)
+        and isinstance(tets, int)
+    )
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_load(entry: object) -> bool:
+    """Whether it names a patch, with the direction in which it was pushed or without."""
+    if isinstance(entry, str) or not isinstance(entry, dict):
+        return isinstance(entry, str)
+    unit = entry["direction"]
+    return isinstance(entry["patch"], str) and isinstance(unit, list) and len(unit) == 3 and all(map(_is_finite, unit))
 
 
 def _read_array(path: Path, members: NpzFile, name: str, kind: str) -> NDArray[Any]:
@@ -121,3 +153,18 @@ def _check_shapes(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     fits = all(shape[name] == wanted for name, wanted in expected.items())
     if not fits or arrays["carried"].ndim != 2 or len(arrays["carried"]) != 3 * n:
         raise FileFormatError(f"{path}: its arrays do not fit each other; {TRAIN_AGAIN}.")
+
+
+def _check_content(path: Path, arrays: Mapping[str, NDArray[Any]], tets: int) -> None:
+    """Refuse numbers that no training leaves behind."""
+    members = arrays["members"]
+    reasons = {
+        "its subspace has no columns": not len(arrays["importance"]),
+        "its rule has no elements": not len(members),
+        f"its rule has elements outside the {tets} of its mesh": ((members < 0) | (members >= tets)).any(),
+        "its rule has weights that are not above zero": (arrays["weights"] <= 0.0).any(),
+        "its subspace has stiffnesses that are not above zero": (arrays["importance"] <= 0.0).any(),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise FileFormatError(f"{path}: {reason}; {TRAIN_AGAIN}.")

@@ -46,9 +46,10 @@ def scan_file(path: Path) -> list[Member]:
 class NpzFile:
     """Arrays of an .npz file by name; a file whose last write was cut off gives what was whole before it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        check_readable(path)
+    def __init__(self, path: Path, remedy: str = EXPORT_AGAIN) -> None:
+        """`remedy` is what messages advise for a damaged file."""
+        self.path, self._remedy = path, remedy
+        check_readable(path, remedy)
         self._zip: zipfile.ZipFile | None = None
         self._members: dict[str, Member] = {}
         try:
@@ -94,7 +95,7 @@ class NpzFile:
         return {name: self.read(name) for name in self.names}
 
     def _damaged(self, what: str) -> FileFormatError:
-        return FileFormatError(f"{self.path}: {what}; {EXPORT_AGAIN}.")
+        return FileFormatError(f"{self.path}: {what}; {self._remedy}.")
 
     def _read_bytes(self, name: str) -> bytes:
         if self._zip is None:

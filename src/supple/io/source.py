@@ -55,7 +55,7 @@ def mesh_suffix(path: Path) -> str:
     return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
-def check_readable(path: Path) -> None:
+def check_readable(path: Path, remedy: str = EXPORT_AGAIN) -> None:
     """Refuse a path that is missing, a directory, empty or too large."""
     if path.is_dir():
         raise FileFormatError(f"{path} is a directory; name a file in it.")
@@ -64,7 +64,7 @@ def check_readable(path: Path) -> None:
     except OSError as error:
         raise FileFormatError(f"{path} cannot be found ({error.strerror}); check the path.") from None
     if size == 0:
-        raise FileFormatError(f"{path} is empty; {EXPORT_AGAIN}.")
+        raise FileFormatError(f"{path} is empty; {remedy}.")
     if size > MAX_BYTES:
         raise FileFormatError(f"{path} has {size:,} bytes, more than the {MAX_BYTES:,} read at most; reduce the mesh.")
 

@@ -21,13 +21,14 @@ from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_frame import FRAMED
-from supple.method.reduced_framed import Frames, Moving
+from supple.method.reduced_framed import Moving
 from supple.method.reduced_handles import Handle, Handles
+from supple.method.reduced_inertia import Frames
 from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
 from supple.method.reduced_state import ReducedState
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.method.solver import Arrays, Report
-from supple.solve.forces import NodalForce, initial_acceleration
+from supple.solve.forces import initial_acceleration
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure
@@ -72,7 +73,6 @@ class ReducedSolver:
         self._scratch = Scratch.of(self._elements, self.rank)
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
         self._held = body.mesh.vertices[body.pins.vertices]
-        self._pushed: tuple[object, object, tuple[FloatArray, FloatArray]] = (None, None, (_NOTHING, _NOTHING))
         trained = model.facts.get("loads")  # a model made by hand says nothing about loads
         self._novelty = None if trained is None else Novelty(body, model.basis, trained)
         self._told = False
@@ -170,21 +170,18 @@ class ReducedSolver:
         return ReducedState(inputs.end.time, motion, elastic=elastic / scale, live=live)
 
     def _pushes(self, live: Live, end: Moment) -> tuple[FloatArray, FloatArray]:
-        """What forces act on (k, 3, r), and their vectors (k, 3); kept while the same forces act."""
-        if self._pushed[0] is not end.forces or self._pushed[1] is not live:
-            found = self._act(live, end)
-            handles = self._handles.stack([handle for handle, _ in found], slice(1, 1 + self.rank))
-            forces = np.array([vector for _, vector in found]).reshape(-1, 3)
-            self._pushed = end.forces, live, (handles, forces)
-        return self._pushed[2]
+        """What forces act on (k, 3, r), kept while the same patches are pushed, and their vectors (k, 3)."""
+        found = self._act(live, end)
+        handles = self._handles.stack([handle for handle, _ in found], slice(1, 1 + self.rank))
+        return handles, np.array([vector for _, vector in found], np.float64).reshape(-1, 3)
 
     def _act(self, live: Live, end: Moment) -> list[tuple[Handle, FloatArray]]:
         """What the forces of a moment act on, and their vectors [N]."""
         forces = live.forces(end.forces)
         if self._novelty is not None:
-            for force in forces:
-                if isinstance(force, NodalForce):
-                    self._novelty.look(force)
+            self._novelty.look(forces)
+            if live.grabs or len(live.added.vertices):
+                self._novelty.look_live(live, self._rests(end))
         return [self._handles.of_force(force) for force in forces]
 
     def _extras(self, state: ReducedState, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:

@@ -15,14 +15,12 @@ from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
-from supple.cubature.reduced_kernels import PointLoops, point_loops
+from supple.cubature.reduced_kernels import PointLoops
 from supple.cubature.reduced_stiffness import square_rows
 from supple.elastic import EXACT, PROJECTED
-from supple.linalg.blas import add_square, square_address
+from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
-from supple.linalg.small import single_svd
-from supple.material.response import digest
 
 __all__ = ["CONVERGED", "LoadLoops", "Scratch", "newton_kernel"]
 
@@ -81,12 +79,10 @@ def newton_kernel(loops: PointLoops, loads: LoadLoops, large: bool) -> Callable[
     """The compiled `_minimise` for materials and a kind of loads."""
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
-    # Compiled code holds copies of what it calls, so its name must change with theirs
-    source = digest(square_rows, add_square, cholesky, loads.pull, point_loops, single_svd)
     materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
-    square = compile_copy(_square, f"{loops.name}_{source}_{large}", materials, parallel=large)
+    square = compile_copy(_square, f"{loops.name}_{large}", materials, parallel=large)
     names = {**materials, **loads._asdict(), "square": square}
-    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{source}_{large}", names)
+    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{large}", names)
 
 
 def is_large(elements: ReducedElements) -> bool:

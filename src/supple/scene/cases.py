@@ -23,7 +23,7 @@ from supple.scene.simulate import start_motion, step_inputs
 from supple.scene.units import to_metres
 from supple.solve import Gravity, Inputs, Moment, NodalForce
 
-__all__ = ["Case", "case_steps", "draw_cases", "is_driven", "last_key", "play_case"]
+__all__ = ["Case", "case_steps", "draw_cases", "is_driven", "last_key", "play_case", "scene_steps"]
 
 FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -76,12 +76,24 @@ class Case:
 
 
 def draw_cases(stage: Stage, steps: int, heldout_steps: int) -> tuple[list[Case], list[Case]]:
-    """Cases to train on and cases to judge by; each is drawn by its own number, whatever the number of cases."""
+    """Cases to train on and cases to judge by; each is drawn by its own number, whatever the number of cases.
+
+    The first to judge by is the scene as it is, unless that deforms nothing.
+    """
     table = stage.scene.training
-    return (
-        [_draw(stage, "case", 0, number, steps) for number in range(table.cases)],
-        [_draw(stage, "heldout", 1, number, heldout_steps) for number in range(table.heldout)],
-    )
+    judges = [_draw(stage, "heldout", 1, number, heldout_steps) for number in range(table.heldout)]
+    if _deforms(stage):
+        drive = stage.drive
+        judges[0] = _make_case(
+            stage, judges[0].name, drive.parts, drive.loads, drive.gravity, stage.velocity, heldout_steps
+        )
+    return [_draw(stage, "case", 0, number, steps) for number in range(table.cases)], judges
+
+
+def scene_steps(stage: Stage, heldout_steps: int) -> int:
+    """Steps of the scene as a held-out case counts them; a static one goes through the scene in any number."""
+    time = stage.scene.time
+    return heldout_steps if time.integrator == "static" else (time.preroll + time.frames) * time.substeps
 
 
 def case_steps(stage: Stage, period: float) -> tuple[int, int]:
@@ -96,16 +108,29 @@ def case_steps(stage: Stage, period: float) -> tuple[int, int]:
         return FEWEST, FEWEST
     one_period = min(max(math.ceil(period / time.step), FEWEST), MOST)
     preroll, whole = time.preroll * time.substeps, time.frames * time.substeps
-    busy = min(math.ceil(last_key(stage.drive) / time.step), whole)
+    busy = math.ceil(min(last_key(stage.drive) / time.step, whole))  # pins may move for ever
     steps = min(preroll + max(one_period, busy), LONGEST)
     return steps, max(steps, min(preroll + whole, LONGEST_HELDOUT))
 
 
 def is_driven(stage: Stage) -> bool:
     """Whether anything in the scene, or in its training loads, moves the body."""
+    return bool(_acts(stage) or stage.scene.training.load)
+
+
+def _acts(stage: Stage) -> bool:
+    """Whether anything in the scene itself moves the body."""
     pulled = stage.drive.gravity is not None and any(stage.drive.gravity)
     moved = any(part.pin.move is not None or part.pin.turn is not None for part in stage.drive.parts)
-    return bool(pulled or moved or stage.drive.loads or stage.scene.training.load or stage.velocity.any())
+    return bool(pulled or moved or stage.drive.loads or stage.velocity.any())
+
+
+def _deforms(stage: Stage) -> bool:
+    """Whether the scene itself deforms the body: one that nothing holds only travels under what acts on all of it."""
+    if any(len(part.vertices) for part in stage.drive.parts):
+        return _acts(stage)
+    pushed = any(0 < len(load.vertices) < len(stage.body.mass) for load in stage.drive.loads)
+    return pushed or any(stage.scene.start.spin)
 
 
 def play_case(case: Case, solver: Solver[Any]) -> Iterator[tuple[FloatArray, Report | None]]:
@@ -118,7 +143,7 @@ def play_case(case: Case, solver: Solver[Any]) -> Iterator[tuple[FloatArray, Rep
 
 
 def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
-    table, time = stage.scene.training, stage.scene.time
+    table = stage.scene.training
     draw = _Draw(np.random.default_rng([table.seed, role, number]), table.strength, np.deg2rad(table.turn))
     si = to_metres(stage.scene, stage.scene.metres)
     extra = [
@@ -133,18 +158,32 @@ def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
     loads = tuple(_vary_load(load, draw) for load in (*stage.drive.loads, *extra))
     if not is_driven(stage):
         gravity = _vector(EARTH * draw.factor() * down)
+    parts = stage.drive.parts
+    if stage.scene.time.integrator != "static":
+        parts = tuple(HeldPart(_hasten(part.pin, speed), part.vertices) for part in parts)
+    start = si.start.model_copy(update={"velocity": velocity, "spin": spin})
+    gravity_or_none = gravity if any(gravity) else None
+    return _make_case(
+        stage, f"{name}-{number:04d}", parts, loads, gravity_or_none, starting_velocity(stage.body, start), steps
+    )
+
+
+def _make_case(
+    stage: Stage,
+    name: str,
+    parts: tuple[HeldPart, ...],
+    loads: tuple[Load, ...],
+    gravity: Vector | None,
+    velocity: FloatArray,
+    steps: int,
+) -> Case:
+    """A case with this drive, in the scene's time."""
+    time = stage.scene.time
     is_static = time.integrator == "static"
     return Case(
-        name=f"{name}-{number:04d}",
-        drive=Drive(
-            stage.body,
-            tuple(
-                HeldPart(_hasten(part.pin, 1.0 if is_static else speed), part.vertices) for part in stage.drive.parts
-            ),
-            loads,
-            gravity if any(gravity) else None,
-        ),
-        velocity=starting_velocity(stage.body, si.start.model_copy(update={"velocity": velocity, "spin": spin})),
+        name=name,
+        drive=Drive(stage.body, parts, loads, gravity),
+        velocity=velocity,
         first=0 if is_static else -time.preroll * time.substeps,
         steps=steps,
         rate=steps * time.fps / time.frames if is_static else time.fps * time.substeps,

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
-from supple.io.model_file import load_model
 from supple.picture.png import save_bytes
 from supple.scene.build import Stage, add_solver, set_stage
 from supple.scene.compare import Contestant, compare_methods, pick_full_solver
@@ -20,7 +19,7 @@ from supple.scene.compare_words import summarise, to_percent
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
-from supple.scene.prepare import default_model, prepare_scene, train_scene
+from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
 
 __all__ = ["Asked", "launch_comparison"]
@@ -65,7 +64,7 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
     comparison = compare_methods(reference, contestants, trials=trials, listener=listener)
     say("drawing")
     facts, plots = tell_comparison(comparison), make_plots(comparison)
-    title = f"{asked.source.name.split('.')[0]}: {contestants[0].label} against full"
+    title = f"{bare_name(asked.source)}: {contestants[0].label} against full"
     written = [make_page(title, comparison, facts, plots, film=asked.film).save(page), *_save_plots(asked.plots, plots)]
     for line in [*summarise(facts), *(f"wrote {path}" for path in written)]:
         say(line)
@@ -74,7 +73,7 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
 
 def _place_page(asked: Asked) -> Path:
     """Where the page goes; refused now if it cannot be written there."""
-    page = asked.output or Path(f"{asked.source.name.split('.')[0]}.compare.html")
+    page = asked.output or Path(f"{bare_name(asked.source)}.compare.html")
     if page.suffix.lower() not in (".html", ".htm"):
         raise OutputError(f"{page} is no name for a page: end it in .html.")
     probe_folder(page)
@@ -89,7 +88,7 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
         names = [path.name.removesuffix(".npz") for path in paths]
         labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
         found = [
-            Contestant(label, add_solver(stage, load_model(path, stage.body)), path)
+            Contestant(label, add_solver(stage, load_named(stage, path, listener)), path)
             for label, path in zip(labels, paths, strict=True)
         ]
     else:
@@ -105,13 +104,11 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
 def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, warn: Say) -> list[Contestant]:
     """The scene's method trained to another accuracy, from the same runs; none where that cannot be done."""
     scene = stage.scene
-    runs = scene.training.cache or str(asked.source.with_name(f"{asked.source.name.split('.')[0]}.training"))
     method = scene.method.model_copy(update={"tolerance": accuracy, "rank": None, "elements": None})
-    training = scene.training.model_copy(update={"cache": runs})
-    other = replace(stage, scene=scene.model_copy(update={"method": method, "training": training}))
+    other = replace(stage, scene=scene.model_copy(update={"method": method}))
     label = f"{method.name}, {to_percent(accuracy)}"
     try:
-        return [Contestant(label, add_solver(other, train_scene(other, None, listener)))]
+        return [Contestant(label, add_solver(other, train_scene(other, None, listener, asked.source)))]
     except TrainingError as error:
         warn(f"warning: {label} is left out: {error}")
         return []

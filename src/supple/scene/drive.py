@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
-from supple.method.novelty import digest_load
+from supple.method.novelty import GRAVITY, digest_load, digest_pins, unit_of
 from supple.scene.force import Force
 from supple.scene.pin import Pin
 from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, RemovePin
@@ -44,7 +45,7 @@ class Load:
 
     def digest(self) -> str:
         """Fingerprint of what it acts on, by which a model knows the loads it was trained for."""
-        return digest_load(self.vertices, self.weights)
+        return GRAVITY if self.force.kind == "gravity" else digest_load(self.vertices, self.weights)
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,17 @@ class Drive:
         """The forces that act at `time` [s]."""
         steady = [] if self.gravity is None else [Gravity(np.asarray(self.gravity))]
         return (*steady, *(load.at(time) for load in self.loads))
+
+    def directions(self) -> list[dict[str, Any]]:
+        """Every patch that is pushed, gravity and pins that take hold among them, with the direction: plain JSON."""
+        pushed: list[tuple[str, Any]] = [] if self.gravity is None else [(GRAVITY, self.gravity)]
+        pushed += [(load.digest(), load.force.vector) for load in self.loads]
+        for begin in sorted({part.pin.from_ for part in self.parts if part.pin.from_ is not None}):
+            axes = self._axes(part.pin.from_ == begin for part in self.parts)
+            held = np.flatnonzero(axes.any(axis=0))
+            pushed += [(digest_pins(np.flatnonzero(axes[:, axis])), np.eye(3)[axis]) for axis in held]
+        units = [(patch, unit_of(vector)) for patch, vector in pushed]
+        return [{"patch": patch, "direction": unit} for patch, unit in units if unit is not None]
 
     def changes(self, before: float | None, now: float) -> tuple[Event, ...]:
         """Pins that let go or take hold between steps that begin at `before` and at `now` [s].

@@ -15,7 +15,7 @@ from supple.io.files import writing
 from supple.scene.build import Built, set_stage
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
-from supple.scene.prepare import default_model, prepare_scene
+from supple.scene.prepare import bare_name, default_model, prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
@@ -91,7 +91,7 @@ def _choose_outputs(asked: Launch, scene: Scene) -> list[Path]:
         return list(asked.outputs)
     if scene.output.files:
         return [Path(name) for name in scene.output.files]
-    return [Path(f"{asked.source.name.split('.')[0]}.usdc")]
+    return [Path(f"{bare_name(asked.source)}.usdc")]
 
 
 def _protect_inputs(outputs: Sequence[Path], inputs: Sequence[object]) -> None:

@@ -16,9 +16,13 @@ from supple.method import ReducedModel
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
+from supple.scene.schema import Scene
 from supple.scene.training import train_model
+from supple.scene.training_table import TrainingTable
 
-__all__ = ["default_model", "prepare_scene", "train_scene"]
+__all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "train_scene"]
+
+OTHER_LOADS = "was trained for other loads, pins or time steps"
 
 
 def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path | None = None) -> Built:
@@ -31,23 +35,41 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     if method.name == "full":
         return add_solver(stage)
     if method.model is not None:
-        model = load_model(method.model, stage.body)
-        _present(model, Path(method.model), method.accuracy, listener)
-        return add_solver(stage, model)
+        return add_solver(stage, load_named(stage, Path(method.model), listener))
     path = None if source is None else default_model(source)
     found = None if path is None else _find(stage, path, listener)
-    return add_solver(stage, found or train_scene(stage, path, listener))
+    return add_solver(stage, found or train_scene(stage, path, listener, source))
 
 
-def train_scene(stage: Stage, path: Path | None, listener: Listener) -> ReducedModel:
-    """A model of the scene, trained now and stored at `path`; runs are cached beside it unless the scene says where."""
+def load_named(stage: Stage, path: Path, listener: Listener) -> ReducedModel:
+    """The model that somebody chose for this scene; a warning tells where its figures do not hold here."""
+    model = load_model(path, stage.body)
+    _present(stage, model, path, listener)
+    if model.facts.get("loads_stamp", stamp_loads(stage)) != stamp_loads(stage):
+        warnings.warn(
+            f"{path} {OTHER_LOADS}, so its error here is not known: train one for this scene, or see what  supple "
+            "compare  measures.",
+            SuppleWarning,
+            stacklevel=3,
+        )
+    return model
+
+
+def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Path | None = None) -> ReducedModel:
+    """A model of the scene, trained now and stored at `path`.
+
+    Runs are cached where the scene says, or beside `source`, its file.
+    """
     if path is not None:
         probe_folder(path)
     cache = stage.scene.training.cache
-    folder = Path(cache) if cache else None if path is None else path.with_name(f"{_stem(path)}.training")
+    folder = Path(cache) if cache else None if source is None else source.with_name(f"{bare_name(source)}.training")
+    if folder is not None:
+        probe_folder(folder / "case-0000.npz")
     with announce_compilation(listener.say):
         model = train_model(stage, cache=folder, listener=listener)
-    model = replace(model, facts={**model.facts, "loads_stamp": stamp_loads(stage)})
+    noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
+    model = replace(model, facts={**model.facts, **noted})
     if path is not None:
         listener.say(f"wrote {save_model(path, model, stage.body)}")
     return model
@@ -55,11 +77,12 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener) -> ReducedM
 
 def default_model(source: Path) -> Path:
     """Where the model of a scene file lies when nothing else is said."""
-    return source.with_name(f"{_stem(source)}.model.npz")
+    return source.with_name(f"{bare_name(source)}.model.npz")
 
 
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0]
+def bare_name(source: Path) -> str:
+    """The name of a scene or mesh file without its suffix, which files made from it begin with."""
+    return Path(source.name.removesuffix(".gz")).stem
 
 
 def stamp_loads(stage: Stage) -> str:
@@ -69,6 +92,17 @@ def stamp_loads(stage: Stage) -> str:
     tables["time"].pop("frames")
     tables["training"] = tables["training"]["load"]
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
+
+
+def _tell_settings(scene: Scene) -> dict[str, Any]:
+    """What training was asked for beside its tolerance and its loads, as JSON has it."""
+    training = scene.training.model_dump(mode="json", exclude={"load", "cache"})
+    method = scene.method.model_dump(mode="json", include={"rank", "elements"})
+    return {
+        f"{name}.{key}": value
+        for name, table in (("training", training), ("method", method))
+        for key, value in table.items()
+    }
 
 
 def _find(stage: Stage, path: Path, listener: Listener) -> ReducedModel | None:
@@ -84,27 +118,41 @@ def _find(stage: Stage, path: Path, listener: Listener) -> ReducedModel | None:
     if reason is not None:
         listener.say(f"{path} {reason}: training again")
         return None
-    _present(model, path, stage.scene.method.accuracy, listener)
+    _present(stage, model, path, listener)
     return model
 
 
 def _unfit(stage: Stage, model: ReducedModel) -> str | None:
-    """Why a model of this body is not the one the scene asks for."""
-    method = stage.scene.method
+    """Why a model of this body is not the one the scene asks for; mere defaults ask for nothing."""
+    scene, method = stage.scene, stage.scene.method
     if model.facts.get("loads_stamp") != stamp_loads(stage):
-        return "was trained for other loads, pins or time steps"
+        return OTHER_LOADS
     if method.rank not in (None, model.basis.rank):
         return f"has rank {model.basis.rank} instead of {method.rank}"
     if method.elements is not None and model.rule.size > method.elements:
         return f"has {model.rule.size} elements instead of at most {method.elements}"
-    tried = float(model.facts.get("tolerance", 1.0))
-    if min(tried, 1.0 if model.error is None else model.error) > method.accuracy:
-        return f"was trained to {100 * tried:.3g} % where {100 * method.accuracy:.3g} % is asked for"
-    return None
+    asked, own = model.facts.get("asked", {}), _tell_settings(scene)
+    for key in (f"training.{name}" for name in TrainingTable.model_fields if name in scene.training.model_fields_set):
+        if key in own and asked.get(key) != own[key]:
+            return f"was trained with {key} = {asked.get(key)} instead of {own[key]}"
+    accuracy, tried = _accuracy(stage, model), float(model.facts.get("tolerance", 1.0))
+    if model.error is not None and model.error <= accuracy:
+        return None
+    if tried > accuracy:
+        return f"was trained to {100 * tried:.3g} % where {100 * accuracy:.3g} % is asked for"
+    return None if asked == own else "missed its tolerance with other settings"
 
 
-def _present(model: ReducedModel, path: Path, accuracy: float, listener: Listener) -> None:
+def _accuracy(stage: Stage, model: ReducedModel) -> float:
+    """The error that is asked of a model: the scene's, or what the model was trained to where the scene has none."""
+    method = stage.scene.method
+    trained = model.facts.get("tolerance")
+    return method.accuracy if method.tolerance is not None or trained is None else float(trained)
+
+
+def _present(stage: Stage, model: ReducedModel, path: Path, listener: Listener) -> None:
     """Say what a model is worth, and warn where that is less than the scene asks for."""
+    accuracy = _accuracy(stage, model)
     known = "" if model.error is None else f", error {100 * model.error:.3g} % on held-out cases"
     listener.say(f"using {path}: rank {model.basis.rank}, {model.rule.size} elements{known}")
     if model.error is not None and model.error > accuracy:
@@ -112,5 +160,5 @@ def _present(model: ReducedModel, path: Path, accuracy: float, listener: Listene
             f"{path} has an error of {100 * model.error:.3g} % on held-out cases where {100 * accuracy:.3g} % is asked "
             "for: train again with more training.cases, or ask for a larger tolerance.",
             SuppleWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -32,8 +32,8 @@ class Listener(Protocol):
     def say(self, text: str) -> None:
         """A line of information."""
 
-    def begin(self, frames: int) -> None:
-        """Work of so many frames begins."""
+    def begin(self, frames: int, unit: str = "frame") -> None:
+        """Work of so many frames, or of what else is counted, begins."""
 
     def frame(self, row: FrameRow) -> None:
         """A frame is done."""
@@ -47,7 +47,7 @@ class SilentListener:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, frames: int) -> None: ...
+    def begin(self, frames: int, unit: str = "frame") -> None: ...
 
     def frame(self, row: FrameRow) -> None: ...
 
@@ -60,13 +60,13 @@ class LogListener:
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.perf_counter, *, each: bool = False) -> None:
         self._stream, self._clock, self._each = stream, clock, each
         self._frames = self._done = 0
-        self._began = 0.0
+        self._unit, self._began = "frame", 0.0
 
     def say(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
 
-    def begin(self, frames: int) -> None:
-        self._frames, self._done, self._began = frames, 0, self._clock()
+    def begin(self, frames: int, unit: str = "frame") -> None:
+        self._frames, self._done, self._unit, self._began = frames, 0, unit, self._clock()
 
     def frame(self, row: FrameRow) -> None:
         self._done += 1
@@ -74,9 +74,8 @@ class LogListener:
         if self._done % every == 0 or self._done == self._frames:
             spent = self._clock() - self._began
             left = spent / self._done * (self._frames - self._done)
-            self.say(
-                f"frame {row.frame}: {row.ms:.1f} ms, {row.newton_iterations} Newton iterations, {_span(left)} left"
-            )
+            iterations = f"{row.newton_iterations} Newton iterations"
+            self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {iterations}, {_span(left)} left")
 
     def end(self) -> None: ...
 
@@ -96,14 +95,14 @@ class TerminalListener:
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
 
-    def begin(self, frames: int) -> None:
+    def begin(self, frames: int, unit: str = "frame") -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("frames  {task.fields[ms]:.1f} ms/frame"),
+            TextColumn(f"{unit}s  {{task.fields[ms]:.1f}} ms/{unit}"),
             TimeRemainingColumn(),
             TextColumn("left"),
             console=self._console,

@@ -88,7 +88,7 @@ def record_cases(stage: Stage, cases: Sequence[Case], cache: SnapshotCache, list
     recorded: list[Recorded] = []
     done = 0
     if missing:
-        listener.begin(missing)
+        listener.begin(missing, "step")
     try:
         for case, stamp, known in zip(cases, stamps, found, strict=True):
             if known is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +18,12 @@ from supple.cubature import Rule
 from supple.errors import ConvergenceError, SceneError, SuppleWarning, TrainingError
 from supple.method import ReducedModel
 from supple.scene.build import Stage, reduced_solver
-from supple.scene.cases import case_steps, draw_cases, is_driven, play_case
+from supple.scene.cases import Case, case_steps, draw_cases, is_driven, play_case, scene_steps
 from supple.scene.progress import Listener, SilentListener
+from supple.scene.schema import Scene
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.training_basis import Span, check_rank, soft_modes, span_motions
-from supple.scene.training_motion import LocalMotion, follow_pins, see_locally
+from supple.scene.training_motion import LocalMotion, Snapshots, follow_pins, gather_snapshots, see_locally
 from supple.scene.training_rule import find_rule
 from supple.subspace import Basis
 
@@ -33,7 +35,8 @@ TRIES, LOOSER = 6, 2  #: models to try until one is good enough, and to try with
 PROJECTION = 0.25  #: share of the tolerance that the subspace may miss of held-out cases at first
 FORCES = 1.0  #: tolerance of the rule at first, as a share of the whole
 MARGIN, TIGHTER = 0.8, (0.25, 0.8)  #: both are refined by what the error exceeds the tolerance by, within these
-STALLED = 0.9  #: share of the error that two refinements must get below to go on
+STALLED = 0.9  #: share of the error that refinements must get below to count
+CHANCE = 0.1  #: share of the first rule's tolerance that must have been tried before the search is given up
 NEARLY = 1.15  #: errors up to this multiple of the least are as good, where none meets the tolerance
 RULES = 10  #: tolerances to try for a rule of few enough elements
 
@@ -78,12 +81,16 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
     listener.say(
         f"training on {len(cases)} cases of {steps} steps, judged by {len(judges)} of {heldout_steps}, in full space"
     )
+    whole = scene_steps(stage, heldout_steps)
+    if heldout_steps < whole:
+        listener.say(f"judged on {heldout_steps} of {whole} steps of the scene: errors may grow after that")
     recorded = record_cases(stage, [*cases, *judges], SnapshotCache(cache), listener)
     clock.seconds["simulate"] = sum(one.seconds for one in recorded)
     with clock.phase("basis"):
         frame = follow_pins(stage)
-        motions = [see_locally(one, frame) for one in recorded]
-        train, heldout = motions[: len(cases)], motions[len(cases) :]
+        seen = (see_locally(recorded.pop(0), frame) for _ in range(len(recorded)))  # positions are let go one by one
+        train = gather_snapshots(itertools.islice(seen, len(cases)), sum(case.steps + 1 for case in cases))
+        heldout = list(seen)
         method = stage.scene.method
         most = max(stage.scene.training.max_rank, method.rank or 0)
         span = span_motions(stage.body, modes, train, heldout, method.accuracy, most)
@@ -95,8 +102,8 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
             f"none of the {len(attempts)} models tried could follow the held-out cases: raise training.cases, lower "
             'training.strength, or use method.name = "full".'
         )
-    facts = _tell(stage, span, attempts, best, motions, clock)
-    _announce(best, facts, len(cases), listener.say, span)
+    facts = {**_tell(stage, span, attempts, best, clock), **_tell_cases(stage, cases, heldout, train)}
+    _announce(best, facts, stage.scene, listener.say, span)
     return replace(best.model, error=best.error, facts=facts)
 
 
@@ -117,7 +124,7 @@ class _Trainer:
     stage: Stage
     span: Span
     carried: FloatArray
-    train: Sequence[LocalMotion]
+    train: Snapshots
     heldout: Sequence[LocalMotion]
     clock: _Clock
     say: Callable[[str], None]
@@ -139,6 +146,8 @@ class _Trainer:
             if (method.rank is not None and method.elements is not None) or _has_stalled(attempts):
                 break
             share = float(np.clip(MARGIN * method.accuracy / attempts[-1].error, *TIGHTER))
+            if len(attempts) > 1 and not _has_gained(attempts, 1):
+                share = TIGHTER[0]  # small refinements did nothing: near the tolerance they would use up all tries
             miss, aim = share * miss, share * aim
         return attempts
 
@@ -155,12 +164,10 @@ class _Trainer:
     def _try(self, rank: int, aim: float) -> _Attempt:
         """A model of this rank with a rule to this tolerance, and its error."""
         with self.clock.phase("basis"):
-            basis = self.span.basis(rank)
-            snapshots = np.concatenate([motion.u for motion in self.train])
-            coordinates = snapshots.reshape(len(snapshots), -1) @ (basis.metric[:, None] * basis.columns)
+            basis, coordinates = self.span.basis(rank)
             reach = float(np.sqrt((coordinates**2 @ basis.importance).max()))
         with self.clock.phase("rule"):
-            rule = self._make_rule(basis, aim)
+            rule = self._make_rule(basis, coordinates, aim)
         model = ReducedModel(basis, rule, self.carried, reach)
         with self.clock.phase("check"):
             error = max(self._error(model, motion) for motion in self.heldout)
@@ -171,12 +178,12 @@ class _Trainer:
         )
         return _Attempt(model, projection, aim, error)
 
-    def _make_rule(self, basis: Basis, aim: float) -> Rule:
+    def _make_rule(self, basis: Basis, q: FloatArray, aim: float) -> Rule:
         """A rule to this tolerance, or to the first looser one that is small enough."""
         most, seed = self.stage.scene.method.elements, self.stage.scene.training.seed
         for _ in range(RULES):
             rng = np.random.default_rng([seed, 2])
-            rule = find_rule(self.stage.body, basis, self.carried, self.train, min(aim, 0.5), rng)
+            rule = find_rule(self.stage.body, basis, self.carried, self.train, q, min(aim, 0.5), rng)
             if most is None or rule.size <= most:
                 return rule
             aim *= 1.5
@@ -195,10 +202,16 @@ class _Trainer:
         return error if np.isfinite(error) else float("inf")
 
 
-def _has_stalled(attempts: Sequence[_Attempt]) -> bool:
-    """Whether the last two attempts brought nothing over those before: what limits is neither rank nor rule."""
+def _has_gained(attempts: Sequence[_Attempt], last: int) -> bool:
+    """Whether the last few attempts brought anything over those before."""
     errors = [attempt.error for attempt in attempts]
-    return len(errors) > 2 and min(errors[-2:]) > STALLED * min(errors[:-2])
+    return min(errors[-last:]) <= STALLED * min(errors[:-last])
+
+
+def _has_stalled(attempts: Sequence[_Attempt]) -> bool:
+    """Whether two real refinements brought nothing: what limits is neither rank nor rule."""
+    had_chance = len(attempts) > 2 and attempts[-1].aim <= CHANCE * attempts[0].aim
+    return had_chance and not _has_gained(attempts, 2)
 
 
 def _pick(attempts: Sequence[_Attempt], tolerance: float) -> _Attempt:
@@ -214,13 +227,11 @@ def _tell(
     span: Span,
     attempts: Sequence[_Attempt],
     best: _Attempt,
-    motions: Sequence[LocalMotion],
     clock: _Clock,
 ) -> dict[str, Any]:
     """What was asked, chosen and achieved."""
-    table, rule = stage.scene.training, best.model.rule
+    rule = best.model.rule
     sizes = sorted({attempt.model.rule.size: attempt.model.rule for attempt in attempts}.items())
-    largest = max(float(np.linalg.norm(motion.d, axis=2).max()) for motion in motions)
     return {
         "tolerance": stage.scene.method.accuracy,
         "met": best.error <= stage.scene.method.accuracy,
@@ -231,16 +242,6 @@ def _tell(
         "rule_training_error": rule.training_error,
         "rule_heldout_error": rule.heldout_error,
         "frequency_error": rule.frequency_error,
-        "cases": table.cases,
-        "heldout": table.heldout,
-        "steps": motions[0].case.steps,
-        "heldout_steps": motions[-1].case.steps,
-        "step_s": stage.scene.time.step,
-        "integrator": stage.scene.time.integrator,
-        "newton_tolerance": stage.scene.method.residual,
-        "seed": table.seed,
-        "largest_displacement": largest / stage.mesh.size(),
-        "loads": sorted({load.digest() for motion in motions for load in motion.case.drive.loads}),
         "carried_fields": best.model.carried.shape[1],
         "attempts": {
             "rank": [attempt.model.basis.rank for attempt in attempts],
@@ -257,7 +258,28 @@ def _tell(
     }
 
 
-def _announce(best: _Attempt, facts: dict[str, Any], cases: int, say: Callable[[str], None], span: Span) -> None:
+def _tell_cases(
+    stage: Stage, cases: Sequence[Case], heldout: Sequence[LocalMotion], train: Snapshots
+) -> dict[str, Any]:
+    """What was trained on and judged by."""
+    judges = [motion.case for motion in heldout]
+    largest = max(train.largest, *(motion.largest for motion in heldout))
+    return {
+        "cases": len(cases),
+        "heldout": len(judges),
+        "steps": cases[0].steps,
+        "heldout_steps": judges[0].steps,
+        "scene_steps": scene_steps(stage, judges[0].steps),
+        "step_s": stage.scene.time.step,
+        "integrator": stage.scene.time.integrator,
+        "newton_tolerance": stage.scene.method.residual,
+        "seed": stage.scene.training.seed,
+        "largest_displacement": largest / stage.mesh.size(),
+        "loads": [entry for case in (*cases, *judges) for entry in case.drive.directions()],
+    }
+
+
+def _announce(best: _Attempt, facts: dict[str, Any], scene: Scene, say: Callable[[str], None], span: Span) -> None:
     """Tell what was achieved, and warn where that is not what was asked for."""
     tolerance, error = facts["tolerance"], facts["error"]
     seconds = sum(facts["seconds"].values())
@@ -265,15 +287,24 @@ def _announce(best: _Attempt, facts: dict[str, Any], cases: int, say: Callable[[
         f"chose rank {facts['rank']} with {facts['elements']} elements: error {100 * error:.3g} % where "
         f"{100 * tolerance:.3g} % was asked for, {seconds:.1f} s offline"
     )
-    if facts["met"]:
-        return
-    if best.projection > 0.5 * error:
-        why = f"the subspace misses {100 * best.projection:.3g} % of them: raise training.cases (now {cases})"
-        why += " or training.max_rank" if facts["rank"] == len(span.singular) else ""
-    else:
-        why = "the rule or the steps limit it: raise training.cases, allow more elements or use a shorter time step"
-    warnings.warn(
-        f"the error on held-out cases is {100 * error:.3g} % where {100 * tolerance:.3g} % was asked for, and {why}.",
-        SuppleWarning,
-        stacklevel=3,
-    )
+    if not facts["met"]:
+        warnings.warn(
+            f"the error on held-out cases is {100 * error:.3g} % where {100 * tolerance:.3g} % was asked for, and "
+            f"{_find_remedy(best, scene, span)}.",
+            SuppleWarning,
+            stacklevel=3,
+        )
+
+
+def _find_remedy(best: _Attempt, scene: Scene, span: Span) -> str:
+    """What limits the error of a model, and the keys that would lower it."""
+    method, rank = scene.method, best.model.basis.rank
+    more = f"training.cases (now {scene.training.cases})"
+    if best.projection > 0.5 * best.error:
+        why = f"the subspace misses {100 * best.projection:.3g} % of them: raise "
+        if method.rank is not None and rank < len(span.singular) and span.missed[-1] < STALLED * best.projection:
+            return f"{why}method.rank (now {rank}) or {more}"
+        full = method.rank is None and rank == len(span.singular) == scene.training.max_rank
+        return f"{why}{more}" + (f" or training.max_rank (now {rank})" if full else "")
+    elements = "" if method.elements is None else f", method.elements (now {method.elements})"
+    return f"the rule or the steps limit it: raise {more}{elements}, or use a shorter time step"

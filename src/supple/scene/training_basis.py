@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
-from supple.scene.training_motion import LocalMotion
+from supple.scene.training_motion import LocalMotion, Snapshots
 from supple.subspace import Basis, diagonalise, linear_modes, modal_derivatives
 from supple.subspace.derivatives import weigh_columns
 from supple.subspace.pca import principal_columns
@@ -34,6 +35,8 @@ class Span:
     """(most,)"""
     missed: FloatArray
     """Share of the held-out motions that the first r columns miss, for r = 1 ... most; the worst case counts."""
+    coordinates: FloatArray
+    """Of all snapshots in the columns, (t, most)."""
     source: str
 
     def rank_for(self, error: float) -> int:
@@ -41,9 +44,12 @@ class Span:
         enough = self.missed <= error
         return int(np.argmax(enough)) + 1 if enough.any() else len(self.missed)
 
-    def basis(self, rank: int) -> Basis:
-        """The first columns, turned so that their rest stiffness is diagonal."""
-        return diagonalise(Basis(self.columns[:, :rank], self.body.mass, self.source, self.singular[:rank]), self.body)
+    def basis(self, rank: int) -> tuple[Basis, FloatArray]:
+        """The first columns, turned so that their rest stiffness is diagonal; and the snapshots in them, (t, rank)."""
+        columns = self.columns[:, :rank]
+        basis = diagonalise(Basis(columns, self.body.mass, self.source, self.singular[:rank]), self.body)
+        turn = columns.T @ (basis.metric[:, None] * basis.columns)
+        return basis, self.coordinates[:, :rank] @ turn
 
 
 def soft_modes(body: Body) -> Basis:
@@ -79,22 +85,22 @@ def _unknowns(body: Body) -> int:
 def span_motions(
     body: Body,
     modes: Basis,
-    train: Sequence[LocalMotion],
+    train: Snapshots,
     heldout: Sequence[LocalMotion],
     tolerance: float,
     most: int,
 ) -> Span:
     """Subspaces of the training motions up to rank `most`, with what each misses of the held-out ones."""
     metric = modes.metric
-    vectors = np.concatenate([motion.u for motion in train]).reshape(-1, len(metric)).T
-    size = float(np.sqrt((metric[:, None] * vectors**2).sum(axis=0).mean()))
+    rows = train.u.reshape(len(train.u), -1)
+    size = math.sqrt(float(np.einsum("ti,ti,i->", rows, rows, metric)) / len(rows))
     linear = weigh_columns(modes, modal_derivatives(body, modes))
-    columns, singular = principal_columns(
-        np.concatenate([vectors, min(tolerance, SHARE) * size * linear], axis=1), metric, most
-    )
+    whole = np.concatenate([rows, min(tolerance, SHARE) * size * linear.T])
+    columns, singular = principal_columns(whole.T, metric, most)
+    del whole
     missed = np.max([_missed(columns, motion, metric) for motion in heldout], axis=0)
-    source = f"{vectors.shape[1]} snapshots of {len(train)} cases with {modes.rank} modes and their derivatives"
-    return Span(body, columns, singular, missed, source)
+    source = f"{len(rows)} snapshots of {train.cases} cases with {modes.rank} modes and their derivatives"
+    return Span(body, columns, singular, missed, rows @ (metric[:, None] * columns), source)
 
 
 def _missed(columns: FloatArray, motion: LocalMotion, metric: FloatArray) -> FloatArray:

@@ -45,7 +45,7 @@ def launch_training(
     for finding in refuse_errors(diagnose(stage)):
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
-    model = train_scene(stage, path, listener)
+    model = train_scene(stage, path, listener, source)
     facts = {"scene": str(source), "vertices": len(stage.mesh.vertices), "tetrahedra": len(stage.mesh.tets)}
     return {**model.facts, **facts, "file": str(path)}
 

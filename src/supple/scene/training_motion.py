@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from supple.scene.snapshot_cache import Recorded
 from supple.subspace import BodyFrame, carried_fields
 from supple.subspace.rigid_fit import pin_displacement
 
-__all__ = ["LocalMotion", "follow_pins", "see_locally"]
+__all__ = ["LocalMotion", "Snapshots", "follow_pins", "gather_snapshots", "see_locally"]
 
 FloatArray = NDArray[np.float64]
 STILL = 1e-9  #: share of the body's size below which nothing moved
@@ -39,10 +39,43 @@ class LocalMotion:
     u: FloatArray
     """What carried fields leave of them [m], (steps + 1, n, 3): what a basis must hold."""
 
+    @property
+    def largest(self) -> float:
+        """Largest displacement of a vertex in the frame [m]."""
+        return float(np.linalg.norm(self.d, axis=2).max())
+
     def error(self, positions: Sequence[FloatArray], rest: FloatArray, mass: FloatArray, size: float) -> float:
         """Relative error of positions (n, 3) [m] at every step: in the metric, to the displacements in the frame."""
         seen = [(x - c) @ R for x, (R, c) in zip(positions, self.frames, strict=True)]
         return measure_errors(seen[1:], rest + self.d[1:], rest, mass, size).relative
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshots:
+    """What a basis and its rule learn from: the steps of all training motions, one after another."""
+
+    u: FloatArray
+    """As in a motion [m], (t, n, 3)."""
+    p: FloatArray
+    """(t, s)"""
+    largest: float
+    """Largest displacement of a vertex in the frame [m]."""
+    cases: int
+
+
+def gather_snapshots(motions: Iterable[LocalMotion], count: int) -> Snapshots:
+    """The `count` steps of motions that may come one by one: none of them is kept."""
+    u = None
+    p: list[FloatArray] = []
+    largest, end = 0.0, 0
+    for motion in motions:
+        u = np.empty((count, *motion.u.shape[1:])) if u is None else u
+        u[end : end + len(motion.u)] = motion.u
+        end += len(motion.u)
+        p.append(motion.p)
+        largest = max(largest, motion.largest)
+    assert u is not None
+    return Snapshots(u, np.concatenate(p), largest, len(p))
 
 
 def follow_pins(stage: Stage) -> BodyFrame:
@@ -64,11 +97,11 @@ def see_locally(recorded: Recorded, frame: BodyFrame) -> LocalMotion:
     frames = [frame.fit(x, held) for x, held in zip(recorded.x, targets, strict=True)]
     d = np.stack([(x - c) @ R - rest for x, (R, c) in zip(recorded.x, frames, strict=True)])
     p = np.stack([frame.follow(held) for held in targets])
-    u = d - (p @ frame.carried.T).reshape(d.shape)
-    largest, size = float(np.linalg.norm(d, axis=2).max()), frame.body.mesh.size()
-    if largest <= STILL * size:
+    u = d - (p @ frame.carried.T).reshape(d.shape) if frame.carried.shape[1] else d
+    motion, size = LocalMotion(recorded.case, frames, d, p, u), frame.body.mesh.size()
+    if motion.largest <= STILL * size:
         raise TrainingError(
-            f"nothing deforms in training {recorded.case.name}: the largest displacement is {largest:.3g} m of a body "
-            f"{size:.3g} m across; give the scene a load, or add a [[training.load]]."
+            f"nothing deforms in training {recorded.case.name}: the largest displacement is {motion.largest:.3g} m of a "
+            f"body {size:.3g} m across; give the scene a load, or add a [[training.load]]."
         )
-    return LocalMotion(recorded.case, frames, d, p, u)
+    return motion

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from supple.cubature import (
 )
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.scene.training_motion import LocalMotion
+from supple.scene.training_motion import Snapshots
 from supple.subspace import Basis
 
 __all__ = ["find_rule"]
@@ -36,23 +35,25 @@ def find_rule(
     body: Body,
     basis: Basis,
     carried: FloatArray,
-    motions: Sequence[LocalMotion],
+    snapshots: Snapshots,
+    q: FloatArray,
     tolerance: float,
     rng: np.random.Generator,
 ) -> Rule:
-    """A rule for the forces UᵀF at the shapes of training motions and about them; no warning, its figures tell."""
+    """A rule for the forces UᵀF at the shapes of training motions and about them, q in the basis; no warning, its figures tell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)
         if carried.shape[1]:
-            return _train_about(body, basis, carried, motions, tolerance, rng)
-        return train_rule(body, basis, tolerance, rng, np.concatenate([motion.u for motion in motions]))
+            return _train_about(body, basis, carried, snapshots, q, tolerance, rng)
+        return train_rule(body, basis, tolerance, rng, snapshots.u)
 
 
 def _train_about(
     body: Body,
     basis: Basis,
     carried: FloatArray,
-    motions: Sequence[LocalMotion],
+    snapshots: Snapshots,
+    q: FloatArray,
     tolerance: float,
     rng: np.random.Generator,
 ) -> Rule:
@@ -60,21 +61,18 @@ def _train_about(
 
     In a shape that rests, forces add up to almost nothing; what a step needs is how they grow around it.
     """
-    u = np.concatenate([motion.u for motion in motions])
-    p = np.concatenate([motion.p for motion in motions])
-    q = u.reshape(len(u), -1) @ (basis.metric[:, None] * basis.columns)
     wide = Basis(
         np.column_stack([basis.columns, carried]),
         basis.mass,
         "displacements and carried fields",
         np.append(basis.importance, np.zeros(carried.shape[1])),
     )
-    reach = float(np.linalg.norm(u, axis=2).max())
+    reach = float(np.linalg.norm(snapshots.u, axis=2).max())
 
     def pose(count: int) -> ElementProblem:
-        chosen = rng.integers(len(u), size=count)
+        chosen = rng.integers(len(q), size=count)
         moved = q[chosen].T + draw_coordinates(basis, reach, count, rng)
-        return ElementProblem(body, basis, Poses(body, wide, np.concatenate([moved, p[chosen].T])))
+        return ElementProblem(body, basis, Poses(body, wide, np.concatenate([moved, snapshots.p[chosen].T])))
 
     forces, heldout = [pose(sample_count(basis.rank))], pose(HELDOUT)
     for _ in range(ROUNDS):

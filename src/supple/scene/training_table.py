@@ -46,6 +46,6 @@ class TrainingTable(Section):
     )
     seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
     cache: Annotated[str | None, FILE] = Field(
-        default=None, description="folder where finished runs are kept (default: `NAME.training` beside the model)"
+        default=None, description="folder where finished runs are kept (default: `NAME.training` beside the scene)"
     )
     max_rank: int = Field(default=150, ge=1, le=2000, description="rank beyond which accuracy is not sought")

@@ -1,6 +1,7 @@
 """What events have changed since a simulation began: part of its state."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,6 +46,7 @@ class Live:
                     raise SceneError(f"stiffness factor {factor} is not positive: give a number above 0.")
                 return replace(self, stiffness=factor)
             case SetGravity(acceleration):
+                _check_finite("gravity", acceleration)
                 return replace(self, gravity=acceleration)
             case SetThrottle(value):
                 return replace(self, throttle=value)
@@ -52,8 +54,10 @@ class Live:
                 _check_vertices(event.vertices, len(x))
                 if len(event.vertices) != len(event.weights):
                     raise SceneError("a grab needs one weight for each vertex: correct the event.")
+                _check_finite(f"grab {event.name!r}", (*event.weights, *event.target, event.stiffness))
                 return replace(self, grabs=(*(g for g in self.grabs if g.name != event.name), event))
             case Move(name, target):
+                _check_finite(f"grab {name!r}", target)
                 grabs = tuple(replace(g, target=target) if g.name == name else g for g in self.grabs)
                 return replace(self, grabs=grabs)
             case Release(name):
@@ -92,6 +96,12 @@ class Live:
         if self.gravity is None:
             return scene
         return (*(f for f in scene if not isinstance(f, Gravity)), Gravity(np.array(self.gravity)))
+
+
+def _check_finite(what: str, values: Iterable[float]) -> None:
+    values = [float(value) for value in values]
+    if not all(map(math.isfinite, values)):
+        raise SceneError(f"{what} is given {values}, which are not all finite: correct the event.")
 
 
 def _check_vertices(vertices: tuple[int, ...], count: int) -> None:
