@@ -18,7 +18,7 @@ from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import make_plots
 from supple.scene.compare_run import KeptFrames, run_track
-from supple.scene.compare_words import summarise, to_length
+from supple.scene.compare_words import say_kept, summarise, to_length
 
 SCENE: dict[str, Any] = {
     "time": {"frames": 6},
@@ -120,6 +120,22 @@ def test_facts_are_plain_and_whole(comparison: Comparison) -> None:
     assert worst["worst_relative"] == max(worst["frame_relative"])
     assert worst["max_m"] == max(worst["frame_max_m"])
     assert worst["frame_max_m"][worst["max_frame"] - 1] == worst["max_m"]
+
+
+def test_travel_does_not_flatter_a_body_that_nothing_holds() -> None:
+    free = {"pin": [], "start": {"velocity": [9.0, 0.0, 0.0], "spin": [0.0, 0.0, 9.0]}}
+    careful = under_full(build(**free), "direct")
+    careless = build(**free, method={"tolerance": 0.3})
+    careless = replace(careless, model=SimpleNamespace(facts=FACTS))  # type: ignore[arg-type]
+    facts = tell_comparison(compare_methods(Contestant("full", careful), [Contestant("careless", careless)]))
+    (method,) = facts["methods"]
+    error = method["error"]
+    assert error["relative"] < error["relative_to_deformation"]
+    assert method["judged_by"] == "relative_to_deformation"
+    assert method["within_tolerance"] == (error["relative_to_deformation"] <= 0.01)
+    missed = {**method, "within_tolerance": False}
+    assert say_kept(missed) == "no, relative to the deformation"
+    assert "relative to the deformation counts" in "".join(summarise({**facts, "methods": [missed]}))
 
 
 def test_the_page_holds_strip_heat_map_tables_and_plots(comparison: Comparison) -> None:

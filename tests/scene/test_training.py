@@ -1,5 +1,6 @@
 """Models trained to an accuracy: cases, their cache, what is chosen, what is refused, and runs with them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from supple.cli import main
+from supple.cubature import Rule
 from supple.errors import SceneError, SuppleWarning, TrainingError
-from supple.io import save_tets
+from supple.io import load_model, save_tets
 from supple.mesh import TetMesh
 from supple.method import FullSolver, ReducedModel
 from supple.scene import SilentListener, Stage, build_scene, parse_scene, prepare_scene, run_scene, set_stage
@@ -17,10 +20,12 @@ from supple.scene.build import reduced_solver
 from supple.scene.cases import case_steps, draw_cases, play_case
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
-from supple.scene.prepare import default_model
+from supple.scene.prepare import _unfit, bare_name, default_model, train_scene
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
-from supple.scene.training import train_model
+from supple.scene.training import _Attempt, _find_remedy, _has_stalled, train_model
+from supple.scene.training_basis import Span
 from supple.scene.training_motion import follow_pins, see_locally
+from supple.subspace import Basis
 
 TOLERANCE = 0.02
 SCENE: dict[str, Any] = {
@@ -101,7 +106,7 @@ def test_pins_that_move_for_ever_are_trained_for_the_whole_scene(motion: dict[st
 def test_a_scene_longer_than_its_judges_says_so(trained: tuple[Stage, ReducedModel, Path]) -> None:
     assert (trained[1].facts["heldout_steps"], trained[1].facts["scene_steps"]) == (20, 20)
     heard = Heard()
-    stage = stage_of(time={"frames": 400}, training={"steps": 8, "cases": 2}, method={"tolerance": 0.4})
+    stage = stage_of(time={"frames": 400}, training={"steps": 8, "cases": 2}, method={"tolerance": 0.1})
     model = train_model(stage, listener=heard)
     assert heard.text.count("judged on 8 of 400 steps of the scene") == 1
     assert (model.facts["heldout_steps"], model.facts["scene_steps"]) == (8, 400)
@@ -329,6 +334,107 @@ def test_a_model_is_found_beside_the_scene_and_trained_anew_when_loads_change(tm
     prepare_scene(stage_of(**override(quick, {"gravity": [0.0, 0.0, -5.0]})), third, source)
     assert third.steps == 18
     assert "was trained for other loads, pins or time steps: training again" in third.text
+
+
+QUICK: dict[str, Any] = {"training": {"cases": 2, "steps": 6}, "method": {"tolerance": 0.2}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"training": {"cases": 3}}, "was trained with training.cases = 2 instead of 3"),
+        ({"training": {"seed": 4}}, "was trained with training.seed = 0 instead of 4"),
+        ({"training": {"strength": [1.0, 1.0]}}, r"training.strength = [0.4, 1.3] instead of [1.0, 1.0]"),
+        ({"training": {"heldout": 2}}, "training.heldout = 1 instead of 2"),
+        ({"method": {"rank": 5}}, "instead of 5"),
+        ({"method": {"tolerance": 1e-6}}, "was trained to 20 % where 0.0001 % is asked for"),
+        ({"training": {"seed": 0, "max_rank": 150}}, None),
+        ({"method": {"elements": 10_000}}, None),
+        ({"method": {"tolerance": None}}, None),
+    ],
+)
+def test_a_stored_model_serves_until_the_scene_asks_for_another(
+    stored: Path, changes: dict[str, Any], said: str | None
+) -> None:
+    stage = stage_of(**override(QUICK, changes))
+    reason = _unfit(stage, load_model(stored, stage.body))
+    assert reason is None if said is None else reason is not None and said in reason
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A quick model beside its scene."""
+    source = tmp_path_factory.mktemp("stored") / "beam.v1.toml"
+    prepare_scene(stage_of(**QUICK), None, source)
+    return default_model(source)
+
+
+def test_files_are_named_after_the_whole_name_of_the_scene(stored: Path, tmp_path: Path) -> None:
+    assert stored.name == "beam.v1.model.npz"
+    assert (stored.with_name("beam.v1.training") / "case-0000.npz").is_file()
+    assert [bare_name(Path(name)) for name in ("beam.v2.toml", "a.msh", "a.b.msh.gz")] == ["beam.v2", "a", "a.b"]
+    heard = Heard()
+    train_scene(stage_of(**QUICK), tmp_path / "other.model.npz", heard, stored.with_name("beam.v1.toml"))
+    assert heard.steps == 0, "another model of the scene is made from the same runs"
+    assert [path.name for path in tmp_path.iterdir()] == ["other.model.npz"]
+
+
+def test_a_named_model_for_other_loads_warns(stored: Path) -> None:
+    named = override(QUICK, {"method": {"model": str(stored)}, "gravity": [0.0, 0.0, -5.0]})
+    with pytest.warns(SuppleWarning, match="was trained for other loads, pins or time steps, so its error here is not"):
+        prepare_scene(stage_of(**named))
+
+
+def test_a_default_tolerance_does_not_overrule_the_models(stored: Path) -> None:
+    model = load_model(stored)
+    assert model.error is not None
+    assert model.error > 0.01, "worse than the default"
+    prepare_scene(stage_of(**override(QUICK, {"method": {"model": str(stored), "tolerance": None}})))
+
+
+def attempt(error: float, aim: float, projection: float = 0.0, rank: int = 2) -> _Attempt:
+    basis = Basis(np.zeros((3, rank)), np.ones(1), "", np.ones(rank))
+    model = ReducedModel(basis, Rule(np.arange(1), np.ones(1), 0.0), np.zeros((3, 0)), 1.0)
+    return _Attempt(model, projection, aim, error)
+
+
+def test_the_search_is_given_up_only_after_real_refinements() -> None:
+    assert not _has_stalled([attempt(0.25, 0.2), attempt(0.24, 0.14), attempt(0.235, 0.1)])
+    assert not _has_stalled([attempt(0.25, 0.2), attempt(0.24, 0.05), attempt(0.1, 0.01)])
+    assert _has_stalled([attempt(0.25, 0.2), attempt(0.24, 0.05), attempt(0.235, 0.0125)])
+
+
+def test_a_loose_tolerance_is_met_where_a_tight_one_is() -> None:
+    stage = stage_of(method={"tolerance": 0.2})
+    model = train_model(stage)
+    assert model.error is not None
+    assert model.error <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("method", "projection", "said", "unsaid"),
+    [
+        ({"rank": 2}, 0.3, r"raise method\.rank \(now 2\) or training\.cases", "max_rank"),
+        ({}, 0.3, r"raise training\.cases \(now 4\) or training\.max_rank", r"method\.rank"),
+        ({}, 0.0, r"the rule or the steps limit it: raise training\.cases \(now 4\), or use", "elements"),
+        ({"elements": 7}, 0.0, r"method\.elements \(now 7\)", "max_rank"),
+    ],
+)
+def test_remedies_name_what_limits(method: dict[str, Any], projection: float, said: str, unsaid: str) -> None:
+    stage = stage_of(method=method, training={"max_rank": 2})
+    known = np.array([0.5, projection]) if "rank" not in method else np.array([0.5, projection, 0.01])
+    span = Span(stage.body, np.zeros((3, 2)), np.ones(len(known)), known, np.zeros((1, 2)), "")
+    words = _find_remedy(attempt(0.4, 0.1, projection), stage.scene, span)
+    assert re.search(said, words)
+    assert not re.search(unsaid, words)
+
+
+def test_a_seed_of_zero_overrules_the_scenes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("supple.scene.launch.launch", lambda given, *_: asked.append(given.changes) or {})
+    for words in ([], ["--seed", "0"]):
+        main(["run", str(tmp_path / "beam.toml"), *words, "--quiet"])
+    assert asked == [{}, {"training": {"seed": 0}}]
 
 
 def test_a_named_model_is_used_as_it_is_or_refused(tmp_path: Path) -> None:

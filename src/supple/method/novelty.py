@@ -75,10 +75,7 @@ class _Patch:
 
     def knows(self, unit: list[float]) -> bool:
         x, y, z = unit
-        for (a, b, c), least in self.known:  # a loop, for speed: forces that vary ask at every step
-            if abs(x * a + y * b + z * c) >= least:
-                return True
-        return False
+        return any(abs(x * a + y * b + z * c) >= least for (a, b, c), least in self.known)
 
 
 class Novelty:

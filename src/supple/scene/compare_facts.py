@@ -53,9 +53,10 @@ def tell_motion(comparison: Comparison) -> dict[str, Any]:
 def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
     solver, estimates = entry.contestant.built.solver, entry.track.estimates
     tolerance, errors = entry.tolerance, entry.errors
-    kept = None
+    kept, judged_by = None, None
     if tolerance is not None and errors is not None:
-        kept = entry.track.failure is None and errors.relative <= tolerance
+        judged_by, error = _judge(errors, is_held=len(entry.contestant.built.body.pins.vertices) > 0)
+        kept = entry.track.failure is None and error <= tolerance
     return {
         "label": entry.contestant.label,
         "method": solver.name,
@@ -68,10 +69,21 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
         "break_even_frames": comparison.break_even(entry),
         "tolerance": tolerance,
         "within_tolerance": kept,
+        "judged_by": judged_by,
         "estimated_error": max(estimates) if estimates else None,
         "error": None if errors is None else _tell_errors(errors, entry.track),
         "training": dict(entry.contestant.facts),
     }
+
+
+def _judge(errors: Errors, *, is_held: bool) -> tuple[str, float]:
+    """Which error the accuracy asked for is about, and that error: travel must not flatter a body that nothing holds.
+
+    Training judges the same way.
+    """
+    if is_held or errors.of_deformation is None:
+        return "relative", errors.relative
+    return "relative_to_deformation", errors.of_deformation
 
 
 def _tell_cost(track: Track) -> dict[str, Any]:

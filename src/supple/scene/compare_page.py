@@ -11,7 +11,7 @@ from supple.scene.compare import Comparison, Entry
 from supple.scene.compare_facts import LIVELY
 from supple.scene.compare_pictures import Gallery
 from supple.scene.compare_plots import Plot
-from supple.scene.compare_words import to_length, to_percent
+from supple.scene.compare_words import say_kept, to_length, to_percent
 
 __all__ = ["make_page"]
 
@@ -119,7 +119,7 @@ def _error_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     ]
     if any(method["tolerance"] is not None for method in facts["methods"]):
         rows.append(["accuracy asked for", *(to_percent(method["tolerance"]) for method in facts["methods"])])
-        rows.append(["kept here", *(_cell(method["within_tolerance"]) for method in facts["methods"])])
+        rows.append(["kept here", *(say_kept(method) for method in facts["methods"])])
     if any(method["failure"] for method in facts["methods"]):
         rows.append(["failed", *(method["failure"] for method in facts["methods"])])
     return rows

@@ -101,7 +101,7 @@ def see_locally(recorded: Recorded, frame: BodyFrame) -> LocalMotion:
     motion, size = LocalMotion(recorded.case, frames, d, p, u), frame.body.mesh.size()
     if motion.largest <= STILL * size:
         raise TrainingError(
-            f"nothing deforms in training {recorded.case.name}: the largest displacement is {motion.largest:.3g} m of a "
-            f"body {size:.3g} m across; give the scene a load, or add a [[training.load]]."
+            f"nothing deforms in training {recorded.case.name}: the largest displacement is {motion.largest:.3g} m of "
+            f"a body {size:.3g} m across; give the scene a load, or add a [[training.load]]."
         )
     return motion

@@ -40,7 +40,10 @@ def find_rule(
     tolerance: float,
     rng: np.random.Generator,
 ) -> Rule:
-    """A rule for the forces UᵀF at the shapes of training motions and about them, q in the basis; no warning, its figures tell."""
+    """A rule for the forces UᵀF at the shapes of training motions and about them; no warning, its figures tell.
+
+    `q`, (t, r): the snapshots in the basis.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)
         if carried.shape[1]:
