@@ -72,7 +72,7 @@ class ReducedSolver:
         self._scaled: tuple[float, ReducedElements] = (1.0, self._elements)
         self._scratch = Scratch.of(self._elements, self.rank)
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
-        self._held = body.mesh.vertices[body.pins.vertices]
+        self._held = body.mesh.vertices[body.pins.vertices].tobytes()
         trained = model.facts.get("loads")  # a model made by hand says nothing about loads
         self._novelty = None if trained is None else Novelty(body, model.basis, trained)
         self._told = False
@@ -259,7 +259,7 @@ class ReducedSolver:
 
     def _rests(self, end: Moment) -> bool:
         """Whether the pins are where they are at rest."""
-        return not self.is_free and np.array_equal(end.targets, self._held)
+        return not self.is_free and end.targets.tobytes() == self._held  # bytes: a step has no time for array_equal
 
     def _tell(self, bent: float, time: float) -> None:
         """Warn, once, when the body is bent more than in training; `bent` is relative to that, squared."""
