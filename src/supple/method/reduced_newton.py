@@ -25,11 +25,12 @@ from supple.linalg.dense import cholesky, cholesky_solve
 __all__ = ["CONVERGED", "LoadLoops", "Scratch", "newton_kernel"]
 
 CONVERGED = 0
-_STALLED, _NOT_FINITE, _NO_DESCENT = 1, 2, 3
+_STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
 REASONS = {
     _STALLED: "no convergence in the Newton iterations allowed",
     _NOT_FINITE: "the forces are not finite",
     _NO_DESCENT: "no step of the line search lowers the energy",
+    _INDEFINITE: "the stiffness matrix is not positive definite",
 }
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness anew
 _ARMIJO, _SMALLEST_STEP = 1e-4, 2.0**-20
@@ -123,7 +124,7 @@ def _factorise(K):
             for j in range(i):
                 K[i, j] = K[j, i]
         if cholesky(K):
-            return shift == 0.0
+            return True
         shift = max(100.0 * shift, 1e-9 * np.abs(diagonal).mean())
     return False
 
@@ -176,7 +177,9 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                 square(address, single, F, table, bounds, PROJECTED, L, signs, stack, halves)
                 _sum_halves(halves, K)
                 stiffen(z, data, K)
-                _factorise(K)
+                if not _factorise(K):
+                    status = _INDEFINITE
+                    break
             stiffnesses += 1
             stale = False
         d[:] = g
