@@ -1,8 +1,17 @@
 """What the tests of all rooms share."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+from supple._threads import available_threads, set_threads
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _share_cores() -> None:
+    """Tests that run beside each other share the cores instead of fighting for them."""
+    set_threads(available_threads() // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @pytest.fixture(scope="session")
