@@ -17,6 +17,7 @@ from supple.solve.forces import Force, Gravity, NodalForce
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 from supple.solve.linear import LINEAR_SOLVERS
+from supple.solve.placement import Placement
 
 __all__ = [
     "INTEGRATORS",
@@ -30,6 +31,7 @@ __all__ = [
     "Moment",
     "Move",
     "NodalForce",
+    "Placement",
     "Release",
     "RemovePin",
     "SetGravity",

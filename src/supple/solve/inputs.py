@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from supple.solve.events import Event
 from supple.solve.forces import Force
+from supple.solve.placement import Placement
 
 __all__ = ["Inputs", "Moment"]
 
@@ -20,6 +21,8 @@ class Moment:
     targets: NDArray[np.float64]
     """Positions of the body's pinned vertices [m], (k, 3), in the order of its pins."""
     forces: tuple[Force, ...] = ()
+    colliders: tuple[Placement, ...] = ()
+    """Where the scene's colliders stand, in their order."""
 
     def blend(self, other: "Moment", share: float) -> "Moment":
         """The moment `share` of the way to another of the same step."""
@@ -27,6 +30,7 @@ class Moment:
             (1.0 - share) * self.time + share * other.time,
             (1.0 - share) * self.targets + share * other.targets,
             tuple(a.blend(b, share) for a, b in zip(self.forces, other.forces, strict=True)),
+            tuple(a.blend(b, share) for a, b in zip(self.colliders, other.colliders, strict=True)),
         )
 
 

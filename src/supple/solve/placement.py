@@ -1,0 +1,44 @@
+"""Where a rigid thing stands."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+__all__ = ["Placement"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A point y of a thing is at R y + t."""
+
+    rotation: FloatArray
+    """(3, 3)"""
+    translation: FloatArray
+    """[m], (3,)"""
+
+    @classmethod
+    def still(cls) -> "Placement":
+        """The thing where it was made."""
+        return cls(np.eye(3), np.zeros(3))
+
+    def move(self, points: FloatArray) -> FloatArray:
+        """Points of the thing [m], (k, 3), in the world."""
+        return np.asarray(points @ self.rotation.T + self.translation)
+
+    def localise(self, points: FloatArray) -> FloatArray:
+        """Points of the world [m], (k, 3), as the thing sees them."""
+        return np.asarray((points - self.translation) @ self.rotation)
+
+    def turn(self, directions: FloatArray) -> FloatArray:
+        """Directions of the thing, (k, 3), in the world."""
+        return np.asarray(directions @ self.rotation.T)
+
+    def blend(self, other: "Placement", share: float) -> "Placement":
+        """`share` of the way to another placement: turning steadily, its origin on a straight line."""
+        turn = Rotation.from_matrix(self.rotation.T @ other.rotation).as_rotvec()
+        rotation = self.rotation @ Rotation.from_rotvec(share * turn).as_matrix()
+        return Placement(rotation, (1.0 - share) * self.translation + share * other.translation)
