@@ -1,7 +1,7 @@
 """Points that touch, frozen while a step is solved.
 
 A contact is a vertex and what it touches: a point of a collider, or a point of a triangle of the body's own surface.
-Either way its gap is d = sum_k w_k x_k - offset over at most four vertices, linear in the positions, with a normal n that
+Either way its gap is d = sum_k w_k x_k - offset over at most four vertices, linear in the positions; its normal n
 points away from what is touched. It penetrates where n·d < 0.
 """
 
