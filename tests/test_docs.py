@@ -231,7 +231,7 @@ def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
 def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     from supple.cubature import train
     from supple.method import novelty, reduced, reduced_carry
-    from supple.scene import cases, schema, training, training_basis
+    from supple.scene import cases, schema, training_basis, training_search
 
     text = {
         name: " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split()) for name in ("reduced", "subspaces")
@@ -241,7 +241,8 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     assert f"at most {cases.LONGEST} steps" in page
     assert f"up to {cases.LONGEST_HELDOUT} steps" in page
     assert (schema.ACCURACY, "(1 % when it is not given)" in page) == (0.01, True)
-    assert (training.TRIES, training.PROJECTION, training.FORCES, training.STALLED) == (6, 0.25, 1.0, 0.9)
+    search = training_search
+    assert (search.TRIES, search.PROJECTION, search.FORCES, search.STALLED) == (6, 0.25, 1.0, 0.9)
     assert (training_basis.MODES, "ten vibration modes" in page) == (10, True)
     assert f"more than {reduced._BEYOND:g} times" in page
     assert f"more than {100 * novelty._MISSED:g} %" in page

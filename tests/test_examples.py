@@ -116,6 +116,39 @@ def check_reduced() -> None:
     assert 0.1 < np.abs(motion - rest).max() < 0.5
 
 
+def check_drop() -> None:
+    """The ball comes to rest on the floor, which carries its weight, and does not get through the block."""
+    motion = play("drop", {"mesh": {"resolution": 5}, "time": {"frames": 18}})
+    weight = 9.81 * motion.built.body.mass.sum()
+    carried = np.mean([motion.rows[frame].contact_forces[0][1] for frame in range(12, 19)])
+    assert carried == pytest.approx(weight, rel=0.15)
+    assert min(x[:, 1].min() for x in motion.frames.values()) > -0.155
+    assert 0.1 < max(x[:, 0].mean() for x in motion.frames.values()) < 0.22
+    assert max(abs(row.contact_forces[1][0]) for row in motion.rows.values()) > 0.3 * weight
+
+
+def check_squeeze() -> None:
+    """Closed, the plates push with the bar's stiffness times the squeeze, and equally; open, not at all."""
+    motion = play("squeeze", {"mesh": {"resolution": 6}, "time": {"frames": 19}})
+    upper, lower = np.array(motion.rows[14].contact_forces)
+    strain = 1.0 - 0.082 / 0.1
+    assert lower[1] == pytest.approx(-upper[1], rel=1e-2)
+    assert lower[1] == pytest.approx(1e5 * 0.2 * 0.1 * strain, rel=0.2)
+    assert motion.rows[19].contacts == 0
+
+
+def check_fold() -> None:
+    """The halves of the rod stop at each other; without contact they pass through each other."""
+    small = {"mesh": {"resolution": 9}, "time": {"frames": 20}}
+    motion, through = play("fold", small), play("fold", {**small, "contact": {"self": False}})
+    rest = motion.built.mesh.vertices
+    right = (rest[:, 0] > 0.1) & (rest[:, 1] > 0.02)  # what faces the other half when it is folded
+    assert motion.last[right, 0].min() > -0.01
+    assert through.last[right, 0].min() < -0.01
+    assert motion.rows[20].contacts > 5
+    assert motion.rows[20].contact_depth < 0.005
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }

@@ -283,7 +283,7 @@ def render(
     output: Output,
     frame: int | None = None,
     strip: int | None = None,
-    field: Literal["displacement", "velocity", "J", "von_mises"] | None = None,
+    field: Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"] | None = None,
     width: int | None = None,
     height: int | None = None,
     edges: Annotated[bool, Parameter(negative="")] = False,

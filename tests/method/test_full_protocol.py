@@ -187,11 +187,14 @@ def test_report_and_description_say_what_happened(body: Body) -> None:
     assert again.time == state.time
 
 
-def test_grab_across_elements_is_refused(body: Body) -> None:
-    far = (0, int(np.argmax(body.mesh.vertices[:, 0])))
+def test_grab_across_elements_enters_the_hessian(body: Body) -> None:
+    # A vertex in the middle and one at the tip pulled as one point: Newton must know how they are coupled
+    pair = (int(np.argmin(np.abs(body.mesh.vertices[:, 0] - 0.5 * body.mesh.vertices[tip(body), 0]))), tip(body))
+    assert np.isin(body.mesh.tets, pair).sum(axis=1).max() == 1
     solver = FullSolver(body)
-    with pytest.raises(SceneError, match="one element"):
-        solver.step(solver.start(), interval(body, 0, 0.01, events=(Grab("g", far, (0.5, 0.5), (0.0, 0.0, 0.0), 1.0),)))
+    grab = Grab("g", pair, (0.5, 0.5), (0.5, 0.3, 0.0), 1e4)
+    _, report = solver.step(solver.start(), interval(body, 0, 0.02, events=(grab,)))
+    assert report.newton_iterations <= 8
 
 
 @pytest.mark.parametrize(

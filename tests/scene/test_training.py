@@ -17,14 +17,16 @@ from supple.mesh import TetMesh
 from supple.method import FullSolver, ReducedModel
 from supple.scene import SilentListener, Stage, build_scene, parse_scene, prepare_scene, run_scene, set_stage
 from supple.scene.build import reduced_solver
-from supple.scene.cases import case_steps, draw_cases, play_case
+from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, play_case
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.scene.prepare import _unfit, bare_name, default_model, train_scene
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
-from supple.scene.training import _Attempt, _find_remedy, _has_stalled, train_model
-from supple.scene.training_basis import Span
-from supple.scene.training_motion import follow_pins, see_locally
+from supple.scene.training import train_model
+from supple.scene.training_basis import Span, soft_modes, span_motions
+from supple.scene.training_motion import follow_pins, gather_snapshots, see_locally
+from supple.scene.training_report import _find_remedy
+from supple.scene.training_search import Attempt, _has_stalled
 from supple.subspace import Basis
 
 TOLERANCE = 0.02
@@ -35,7 +37,7 @@ SCENE: dict[str, Any] = {
     "pin": [{"select": "min x"}],
     "force": [{"kind": "region", "select": "max x", "vector": [0.0, 0.0, 60.0], "until": 0.2}],
     "method": {"name": "reduced", "tolerance": TOLERANCE},
-    "training": {"cases": 4, "heldout": 1, "steps": 20},
+    "training": {"cases": 4, "max_cases": 4, "heldout": 1, "steps": 20},
 }
 
 
@@ -61,6 +63,11 @@ def stage_of(**changes: Any) -> Stage:
     return set_stage(parse_scene(override(SCENE, changes)))
 
 
+def draw(stage: Stage, steps: int, heldout_steps: int) -> tuple[list[Case], list[Case]]:
+    """The scene's first cases, and those that judge."""
+    return draw_cases(stage, steps, range(stage.scene.training.cases)), draw_judges(stage, heldout_steps)
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, ReducedModel, Path]:
     """A trained model with its cache."""
@@ -69,7 +76,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, ReducedMod
 
 
 def stamps(stage: Stage, steps: int = 20) -> list[str]:
-    cases, heldout = draw_cases(stage, steps, steps)
+    cases, heldout = draw(stage, steps, steps)
     return [case.stamp(stage.body.hash(), 1e-4) for case in (*cases, *heldout)]
 
 
@@ -84,7 +91,7 @@ def test_a_case_is_the_same_whatever_the_number_of_cases() -> None:
 
 def test_the_scene_itself_is_the_first_judge_unless_it_deforms_nothing() -> None:
     stage = stage_of(training={"heldout": 2}, start={"spin": [0.0, 1.0, 0.0]})
-    _, (first, second) = draw_cases(stage, 3, 5)
+    _, (first, second) = draw(stage, 3, 5)
     assert first.drive.gravity == stage.drive.gravity
     assert [load.force.vector for load in first.drive.loads] == [(0.0, 0.0, 60.0)]
     assert first.velocity.tobytes() == stage.velocity.tobytes()
@@ -92,7 +99,7 @@ def test_the_scene_itself_is_the_first_judge_unless_it_deforms_nothing() -> None
     assert second.drive.gravity != stage.drive.gravity
     push = {"kind": "region", "select": "max x", "vector": [0.0, 0.0, 60.0]}
     falling = stage_of(pin=[], force=[], training={"load": [push]})
-    _, (drawn,) = draw_cases(falling, 3, 3)
+    _, (drawn,) = draw(falling, 3, 3)
     assert len(drawn.drive.loads) == 1
 
 
@@ -114,7 +121,7 @@ def test_a_scene_longer_than_its_judges_says_so(trained: tuple[Stage, ReducedMod
 
 def test_loads_stay_within_the_range_and_the_turn() -> None:
     stage = stage_of(training={"cases": 40, "strength": [0.5, 2.0], "turn": 10.0}, start={"spin": [0.0, 1.0, 0.0]})
-    cases, _ = draw_cases(stage, 3, 3)
+    cases, _ = draw(stage, 3, 3)
     for given, vectors in {
         (0.0, -9.81, 0.0): [case.drive.gravity for case in cases],
         (0.0, 0.0, 60.0): [case.drive.loads[0].force.vector for case in cases],
@@ -136,7 +143,7 @@ def test_training_loads_act_in_cases_and_not_in_the_scene_and_follow_the_units()
         mesh={"size": {"length": 100.0, "width": 20.0, "height": 20.0}},
         training={"load": [load], "turn": 0.0, "strength": [1.0, 1.0]},
     )
-    cases, _ = draw_cases(stage, 3, 3)
+    cases, _ = draw(stage, 3, 3)
     assert len(stage.drive.loads) == 1
     push = cases[0].drive.loads[1]
     place = push.weights @ stage.mesh.vertices[push.vertices]
@@ -147,14 +154,14 @@ def test_training_loads_act_in_cases_and_not_in_the_scene_and_follow_the_units()
 def test_pins_of_a_case_go_through_their_motion_at_another_speed() -> None:
     keys = [{"t": 0.0, "by": [0.0, 0.0, 0.0]}, {"t": 0.5, "by": [0.0, 0.2, 0.0]}]
     stage = stage_of(pin=[{"select": "min x", "move": keys}], training={"strength": [2.0, 2.0]})
-    cases, _ = draw_cases(stage, 3, 3)
+    cases, _ = draw(stage, 3, 3)
     rest = stage.mesh.vertices[stage.body.pins.vertices]
     assert cases[0].drive.targets(0.125, 0.125) - rest == pytest.approx(np.tile([0.0, 0.1, 0.0], (len(rest), 1)))
 
 
 def test_static_loads_grow_in_step() -> None:
     stage = stage_of(time={"integrator": "static"}, force=[], training={"turn": 0.0, "strength": [1.0, 1.0]})
-    (case, *_), _ = draw_cases(stage, 4, 4)
+    (case, *_), _ = draw(stage, 4, 4)
     pull = [case.inputs(number).end.forces[0].acceleration[1] for number in range(4)]  # type: ignore[attr-defined]
     assert pull == pytest.approx([-9.81 * share for share in (0.25, 0.5, 0.75, 1.0)])
     assert case.inputs(0).begin.forces[0].acceleration[1] == 0.0  # type: ignore[attr-defined]
@@ -173,7 +180,7 @@ def test_cases_last_for_a_period_and_for_all_that_the_scene_does() -> None:
 def test_without_any_load_gravity_pulls_in_random_directions() -> None:
     stage, heard = stage_of(gravity=False, force=[], method={"tolerance": 0.5}, training={"steps": 6}), Heard()
     train_model(stage, listener=heard)
-    cases, heldout = draw_cases(stage, 3, 3)
+    cases, heldout = draw(stage, 3, 3)
     pulls = np.array([case.drive.gravity for case in (*cases, *heldout)])
     assert np.linalg.matrix_rank(pulls) == 3
     assert "trained for gravity in random directions" in heard.text
@@ -195,7 +202,7 @@ def test_the_tolerance_is_met_and_what_was_chosen_is_stored(trained: tuple[Stage
 
 def test_the_stored_error_is_that_of_a_run_of_the_held_out_case(trained: tuple[Stage, ReducedModel, Path]) -> None:
     stage, model, cache = trained
-    _, (case,) = draw_cases(stage, 20, 20)
+    _, (case,) = draw(stage, 20, 20)
     (full,) = record_cases(stage, [case], SnapshotCache(cache), SilentListener())
     reduced = np.stack([x for x, _ in play_case(case, reduced_solver(stage, model))])
     rest, mass = stage.mesh.vertices, stage.body.mass
@@ -205,7 +212,7 @@ def test_the_stored_error_is_that_of_a_run_of_the_held_out_case(trained: tuple[S
 
 def test_reach_is_the_largest_trained_size_in_the_energy_norm(trained: tuple[Stage, ReducedModel, Path]) -> None:
     stage, model, cache = trained
-    cases, _ = draw_cases(stage, 20, 20)
+    cases, _ = draw(stage, 20, 20)
     recorded = record_cases(stage, cases, SnapshotCache(cache), SilentListener())
     u = np.concatenate([one.x - stage.mesh.vertices for one in recorded])
     sizes = [np.sqrt(model.basis.importance @ model.basis.project(field) ** 2) for field in u]
@@ -233,7 +240,7 @@ def test_a_stopped_training_goes_on_where_it_was(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
 
     stage = stage_of(training={"steps": 6})
-    cases, heldout = draw_cases(stage, 6, 6)
+    cases, heldout = draw(stage, 6, 6)
     with pytest.raises(KeyboardInterrupt):
         record_cases(stage, [*cases, *heldout], SnapshotCache(tmp_path), Stopped())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["case-0000.npz", "case-0001.npz"]
@@ -246,7 +253,7 @@ def test_a_stopped_training_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_stale_and_damaged_cases_are_simulated_anew(tmp_path: Path) -> None:
     stage = stage_of(training={"steps": 3})
-    (first, second, *_), _ = draw_cases(stage, 3, 3)
+    (first, second, *_), _ = draw(stage, 3, 3)
     record_cases(stage, [first, second], SnapshotCache(tmp_path), SilentListener())
     (tmp_path / "case-0000.npz").write_bytes(b"PK\x03\x04 nothing")
     np.savez(tmp_path / "case-0001.npz", stamp=np.array("of another scene"), seconds=np.array(1.0), x=np.zeros(3))
@@ -264,6 +271,31 @@ def test_too_few_cases_warn_with_the_figure_and_leave_the_best() -> None:
     assert model.error is not None
     assert model.error > 1e-3
     assert (model.facts["met"], model.basis.rank) == (False, 3)
+
+
+def test_cases_are_added_until_they_teach_enough(tmp_path: Path) -> None:
+    heard = Heard()
+    stage = stage_of(training={"cases": 1, "max_cases": 6, "heldout": 2})
+    model = train_model(stage, cache=tmp_path, listener=heard)
+    assert "1 training cases do not teach enough: more" in heard.text
+    assert 1 < model.facts["cases"] <= 6
+    assert model.error is not None
+    assert model.error <= TOLERANCE
+    assert len(list(tmp_path.glob("case-*.npz"))) == model.facts["cases"]
+
+
+def test_energy_that_a_subspace_adds_falls_with_its_rank(trained: tuple[Stage, ReducedModel, Path]) -> None:
+    stage, _, cache = trained
+    cases, judges = draw(stage, 20, 20)
+    seen = [
+        see_locally(one, follow_pins(stage))
+        for one in record_cases(stage, [*cases, *judges], SnapshotCache(cache), Heard())
+    ]
+    train = gather_snapshots(iter(seen[:-1]), sum(len(motion.u) for motion in seen[:-1]))
+    span = span_motions(stage.body, soft_modes(stage.body), train, seen[-1:], TOLERANCE, 60)
+    excess = [span.excess(rank) for rank in (2, 8, 30)]
+    assert excess[0] > 10 * excess[1] > 100 * abs(excess[2])
+    assert span.rank_for(1.0, 1e-3) > span.rank_for(1.0, 1e-1) > span.rank_for(1.0, np.inf) == 1
 
 
 def test_fixed_rank_and_elements_are_kept(trained: tuple[Stage, ReducedModel, Path]) -> None:
@@ -309,7 +341,7 @@ def test_a_turned_end_is_carried_and_its_rule_knows_it() -> None:
     stage = stage_of(pin=pins, force=[])
     frame = follow_pins(stage)
     assert frame.carried.shape[1] >= 1
-    (case, *_), _ = draw_cases(stage, 20, 20)
+    (case, *_), _ = draw(stage, 20, 20)
     (recorded,) = record_cases(stage, [case], SnapshotCache(None), SilentListener())
     motion = see_locally(recorded, frame)
     assert np.abs(motion.u[:, stage.body.pins.vertices]).max() < 1e-9
@@ -392,10 +424,10 @@ def test_a_default_tolerance_does_not_overrule_the_models(stored: Path) -> None:
     prepare_scene(stage_of(**override(QUICK, {"method": {"model": str(stored), "tolerance": None}})))
 
 
-def attempt(error: float, aim: float, projection: float = 0.0, rank: int = 2) -> _Attempt:
+def attempt(error: float, aim: float, projection: float = 0.0, rank: int = 2) -> Attempt:
     basis = Basis(np.zeros((3, rank)), np.ones(1), "", np.ones(rank))
     model = ReducedModel(basis, Rule(np.arange(1), np.ones(1), 0.0), np.zeros((3, 0)), 1.0)
-    return _Attempt(model, projection, aim, error)
+    return Attempt(model, projection, aim, error)
 
 
 def test_the_search_is_given_up_only_after_real_refinements() -> None:
@@ -423,7 +455,7 @@ def test_a_loose_tolerance_is_met_where_a_tight_one_is() -> None:
 def test_remedies_name_what_limits(method: dict[str, Any], projection: float, said: str, unsaid: str) -> None:
     stage = stage_of(method=method, training={"max_rank": 2})
     known = np.array([0.5, projection]) if "rank" not in method else np.array([0.5, projection, 0.01])
-    span = Span(stage.body, np.zeros((3, 2)), np.ones(len(known)), known, np.zeros((1, 2)), "")
+    span = Span(stage.body, np.zeros((3, 2)), np.ones(len(known)), known, np.zeros((1, 2)), "", ())
     words = _find_remedy(attempt(0.4, 0.1, projection), stage.scene, span)
     assert re.search(said, words)
     assert not re.search(unsaid, words)

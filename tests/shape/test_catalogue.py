@@ -15,8 +15,12 @@ VOLUMES = {
 }
 
 
-def test_the_first_shapes_are_there() -> None:
-    assert list(SHAPES) == ["beam", "thin_beam", "box", "sphere", "capsule", "cylinder", "x", "creature"]
+STANDING = ["creature", "arm", "hand", "head", "figure", "bear", "ape", "walker"]
+CENTRED = ["beam", "thin_beam", "box", "sphere", "capsule", "cylinder", "x"]
+
+
+def test_all_shapes_are_there() -> None:
+    assert sorted(SHAPES) == sorted([*CENTRED, "finger", *STANDING])
 
 
 @pytest.mark.parametrize("elements", [1_500, 6_000])
@@ -41,19 +45,57 @@ def test_volumes_are_those_of_the_solid(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_distance_agrees_with_the_mesh(name: str) -> None:
     shape = SHAPES[name]
-    mesh = shape.mesh(resolution=24)
+    mesh = shape.mesh(resolution=max(24, shape.resolution))
     assert np.abs(shape.distance()(mesh.surface().vertices)).max() < 1e-5
 
 
-def test_shapes_are_centred_and_the_creature_stands_one_metre_tall() -> None:
-    for name in SHAPES:
-        low, high = make_shape(name, resolution=24).bounds()
-        if name == "creature":
-            assert low[1] == pytest.approx(0.0, abs=1e-6)
-            assert high[1] == pytest.approx(1.0, abs=0.02)
-            assert low[0] == pytest.approx(-high[0], abs=1e-3)
-        else:
-            np.testing.assert_allclose(low, -high, atol=1e-3)
+@pytest.mark.parametrize("name", CENTRED)
+def test_plain_shapes_are_centred(name: str) -> None:
+    low, high = make_shape(name, resolution=24).bounds()
+    np.testing.assert_allclose(low, -high, atol=1e-3)
+
+
+def test_the_finger_lies_along_x() -> None:
+    low, high = make_shape("finger", resolution=24).bounds()
+    np.testing.assert_allclose([low[0], high[0]], [-0.045, 0.045], atol=5e-4)
+    np.testing.assert_allclose(low[1:], -high[1:], atol=5e-4)
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_bodies_stand_on_the_ground_at_their_size(name: str) -> None:
+    shape = SHAPES[name]
+    low, high = shape.mesh().bounds()
+    (measure, size), *_ = shape.sizes.items()
+    reach = (high - low).max() if name == "bear" else high[1]
+    assert low[1] == pytest.approx(0.0, abs=2e-3 * size)
+    assert reach == pytest.approx(size, rel=0.03), measure
+
+
+@pytest.mark.parametrize("name", ["creature", "head", "figure", "bear", "ape", "walker"])
+def test_bodies_are_the_same_left_and_right(name: str) -> None:
+    field = SHAPES[name].distance()
+    points = np.random.default_rng(0).uniform(*field.bounds(), (2_000, 3))
+    np.testing.assert_allclose(field(points), field(points * [-1, 1, 1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_no_part_is_lost_at_the_default_resolution(name: str) -> None:
+    mesh = make_shape(name)
+    assert mesh.notes == ()
+    assert len(mesh.tets) < 70_000
+
+
+def test_the_head_is_hollow() -> None:
+    mesh = make_shape("head", elements=6_000)
+    surface = mesh.surface()
+    pieces = surface.components()
+    assert np.unique(pieces).size == 2
+    pieces = pieces[surface.triangles[:, 0]]
+    corners = surface.vertices[surface.triangles]
+    volumes = np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    outside, cavity = sorted((volumes[pieces == piece].sum() for piece in (0, 1)), reverse=True)
+    assert cavity == pytest.approx(-4 / 3 * np.pi * 0.052 * 0.062 * 0.066, rel=0.1)
+    assert outside + cavity == pytest.approx(mesh.volumes().sum())
 
 
 def test_the_creature_keeps_its_limbs_at_a_coarse_resolution() -> None:

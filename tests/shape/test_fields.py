@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from supple.shape.creature import creature
+from supple.shape import SHAPES
 from supple.shape.distance import (
     Field,
     box,
@@ -10,12 +10,19 @@ from supple.shape.distance import (
     ellipsoid,
     mirrored,
     moved,
+    scaled,
+    smooth_difference,
     smooth_intersection,
     smooth_union,
     sphere,
+    stood,
+    tube,
 )
 
 TURN = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
+
+BODIES = ["creature", "x", "finger", "arm", "hand", "head", "figure", "bear", "ape", "walker"]
+DRAWN = {name: SHAPES[name].distance() for name in BODIES}
 
 FIELDS = {
     "sphere": sphere((0.1, 0, 0), 0.4),
@@ -29,7 +36,12 @@ FIELDS = {
     "mirrored": mirrored(sphere((0.4, 0, 0), 0.2)),
     "union": smooth_union([sphere((-0.2, 0, 0), 0.3), box((0.2, 0, 0), (0.2, 0.2, 0.2))], 0.2),
     "intersection": smooth_intersection(sphere((0, 0, 0), 0.4), box((0, 0.5, 0), (0.5, 0.5, 0.5)), 0.05),
-    "creature": creature(1.0),
+    "difference": smooth_difference(sphere((0, 0, 0), 0.5), sphere((0.3, 0, 0), 0.3), 0.05),
+    "tube": tube(((-0.4, 0, 0), 0.2), ((0, 0.2, 0), 0.1), ((0.3, -0.1, 0.2), 0.15)),
+    "scaled": scaled(ellipsoid((0, 0.1, 0), (0.25, 0.15, 0.1)), 2.0),
+    "stood": stood(sphere((0, 0.2, 0), 0.4), 0.05),
+    # At the size of the cloud of points, whatever their own
+    **{name: scaled(field, 1.0 / np.abs(field.bounds()).max()) for name, field in DRAWN.items()},
 }
 EXACT = ["sphere", "box", "rounded box", "cylinder", "capsule", "cone", "moved box", "mirrored"]
 
@@ -82,3 +94,17 @@ def test_a_smooth_union_holds_its_parts_and_no_more_than_the_fillet() -> None:
     smooth = smooth_union(parts, 0.2)(points)
     assert (smooth <= sharp).all()
     assert (smooth >= sharp - 0.2 / 4 - 1e-15).all()
+
+
+def test_a_tube_is_no_wider_than_its_stations() -> None:
+    points = cloud(2000)
+    whole = tube(((-0.4, 0, 0), 0.2), ((0, 0.2, 0), 0.1), ((0.3, -0.1, 0.2), 0.15))(points)
+    parts = [cone((-0.4, 0, 0), (0, 0.2, 0), 0.2, 0.1), cone((0, 0.2, 0), (0.3, -0.1, 0.2), 0.1, 0.15)]
+    np.testing.assert_array_equal(whole, np.minimum(parts[0](points), parts[1](points)))
+
+
+def test_what_stands_is_cut_at_the_ground() -> None:
+    points = cloud(5000)
+    inside = stood(sphere((0, 0.2, 0), 0.4), 0.05)(points) < 0
+    assert (points[inside, 1] > 0).all()
+    assert inside[(points[:, 1] > 0.05) & (np.linalg.norm(points - [0, 0.2, 0], axis=1) < 0.35)].all()

@@ -8,8 +8,6 @@ memory is the peak of the body, its solver and its steps, without what the inter
 import gc
 import multiprocessing
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import numba
 import numpy as np
 
 from supple._threads import set_threads
+from supple.bench.yardstick import best_ms
 from supple.elastic import Body, Pins
 from supple.linalg.direct import direct_solver
 from supple.material import StableNeoHookean
@@ -96,26 +95,16 @@ def _bare_parts(body: Body, x: np.ndarray) -> dict[str, float]:
         body.forces(x)
         system.map.assemble(body.parts, x, system.matrix)
 
-    assembly = _best(assemble)
+    assembly = best_ms(assemble)
     inertia = np.repeat(body.mass[system.map.free] / _STEP**2, 3)
     system.matrix[system.map.pattern.diagonal] += inertia
     factor, b = direct_solver(system.map.pattern), np.ones(system.map.pattern.size)
     return {
         "assembly": assembly,
-        "factor": _best(lambda: factor.factor(system.matrix)),
-        "solve": _best(lambda: factor.solve(b)),
+        "factor": best_ms(lambda: factor.factor(system.matrix)),
+        "solve": best_ms(lambda: factor.solve(b)),
         "memory": factor.memory / 1e6,
     }
-
-
-def _best(work: Callable[[], object], repeats: int = 3) -> float:
-    """Milliseconds of the fastest of a few runs."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return 1e3 * min(times)
 
 
 def _restart_peak_memory() -> int:

@@ -11,7 +11,7 @@ forces of all elements, relative to the largest displacement of the tip.
 
 import time
 import warnings
-from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from supple.bench.yardstick import best_ms
 from supple.cubature import Rule, train_rule
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body, Pins
@@ -35,6 +36,7 @@ from supple.subspace import Basis, diagonalise, linear_modes, modal_basis
 __all__ = ["run"]
 
 FloatArray = NDArray[np.float64]
+_best = partial(best_ms, repeats=200)  # of work that takes microseconds
 _MATERIALS: dict[str, type[Material]] = {
     "stvk": StVK,
     "stable_neo_hookean": StableNeoHookean,
@@ -207,16 +209,6 @@ def _time_kernel(bench: Bench, rule: Rule, q: FloatArray) -> dict[str, float]:
     residual = _best(lambda: iterate(0.0))
     iteration = _best(lambda: iterate(1.0)) - residual
     return {"iteration_ms": iteration, "residual_ms": residual, "bare_ms": bare, "to_bare": iteration / bare}
-
-
-def _best(work: Callable[[], object], repeats: int = 200) -> float:
-    """Milliseconds of the fastest of many."""
-    least = np.inf
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        work()
-        least = min(least, time.perf_counter() - begin)
-    return 1e3 * float(least)
 
 
 def _tip_error(bench: Bench, coordinates: FloatArray) -> float | None:

@@ -1,15 +1,26 @@
-"""The machine's yardstick: how long a plain matrix product takes."""
+"""How long work takes, and the machine's yardstick: how long a plain matrix product does."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["measure_gemm"]
+__all__ = ["best_ms", "measure_gemm"]
 
 SIZE = 1500
+
+
+def best_ms(work: Callable[[], object], repeats: int = 3) -> float:
+    """Milliseconds of the fastest of a few runs."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return 1e3 * min(times)
 
 
 def measure_gemm(repeats: int = 5) -> float:
@@ -17,10 +28,5 @@ def measure_gemm(repeats: int = 5) -> float:
     rng = np.random.default_rng(0)
     left, right = rng.standard_normal((2, SIZE, SIZE))
     product = np.empty((SIZE, SIZE))
-    best = np.inf
     with threadpool_limits(limits=1, user_api="blas"):
-        for _ in range(repeats):
-            begin = time.perf_counter()
-            np.matmul(left, right, out=product)
-            best = min(best, time.perf_counter() - begin)
-    return float(best * 1e3)
+        return best_ms(lambda: np.matmul(left, right, out=product), repeats)

@@ -86,20 +86,7 @@ class StiffnessMap:
 
     def places_in(self, whole: "StiffnessMap") -> NDArray[np.int64]:
         """Position in the matrix over all vertices of every entry of this one."""
-        own, other = self.pattern, whole.pattern
-        places = np.empty(own.nonzeros, np.int64)
-        first = np.repeat(np.arange(own.count), np.diff(own.neighbours_start))
-        second = own.neighbours.astype(np.int64)
-        pairs = (
-            (own, own.slots(first, second), first),
-            (other, other.slots(self.free[first], self.free[second]), self.free[first]),
-        )
-        mine, theirs = (_block_entries(slot, pattern.lengths[row]) for pattern, slot, row in pairs)
-        places[mine] = theirs
-        places[_diagonal_entries(own.rows, own.lengths)] = _diagonal_entries(
-            other.rows[self.free], other.lengths[self.free]
-        )
-        return places
+        return self.pattern.places_in(whole.pattern, self.free)
 
     def unknowns(self, field: FloatArray) -> FloatArray:
         """The entries of a vertex field (n, 3) that are free, as one vector; locked ones become zero."""
@@ -115,17 +102,6 @@ def _pairs(
     first = np.stack([corners[a] for a, _ in _PAIRS])
     second = np.stack([corners[b] for _, b in _PAIRS])
     return first, second, (first >= 0) & (second >= 0)
-
-
-def _block_entries(slot: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the nine entries of blocks that begin at `slot`, (blocks, 9)."""
-    rows = np.stack([slot, slot + length - 1, slot + 2 * length - 3], axis=1)
-    return (rows[:, :, None] + np.arange(3)).reshape(-1, 9)
-
-
-def _diagonal_entries(row: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the six stored entries of diagonal blocks, (blocks, 6)."""
-    return np.stack([row, row + 1, row + 2, row + length, row + length + 1, row + 2 * length - 1], axis=1)
 
 
 def _off_diagonal(pattern: BlockPattern, locked: NDArray[np.int64]) -> NDArray[np.int64]:

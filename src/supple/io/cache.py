@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from supple.errors import FileFormatError, OutputError
@@ -21,7 +22,7 @@ from supple.io.replay_obj import ObjCache
 from supple.io.replay_usd import UsdCache
 from supple.io.replay_vtu import PvdCache
 from supple.io.source import mesh_suffix
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
 
 __all__ = [
     "CACHE_SUFFIXES",
@@ -53,12 +54,14 @@ def open_writer(
     info: CacheInfo,
     *,
     render: RenderMesh | None = None,
+    colliders: Mapping[str, TriMesh] | None = None,
     resume_at: int | None = None,
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
-    USD and OBJ hold the surface, or the `render` mesh when given; PVD and NPZ all tets. With `resume_at`, an
-    existing recording goes on: its frames from that number on are dropped, the earlier ones stay.
+    USD and OBJ hold the surface, or the `render` mesh when given; PVD and NPZ all tets; all but OBJ also hold the
+    surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
+    are dropped, the earlier ones stay.
     """
     file = Path(path)
     probe(file)
@@ -67,12 +70,12 @@ def open_writer(
     suffix = file.suffix.lower()
     try:
         if suffix == ".npz":
-            return NpzWriter(file, mesh, info, resume_at)
+            return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":
-            return PvdWriter(file, mesh, info, resume_at)
+            return PvdWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".obj":
             return ObjWriter(file, mesh, info, render, resume_at)
-        return UsdWriter(file, mesh, info, render, resume_at)
+        return UsdWriter(file, mesh, info, render, colliders or {}, resume_at)
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError, OutputError
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
+from supple.solve import Placement
 
 __all__ = ["Cache", "CacheInfo", "Frame", "FrameChecks", "FrameWriter", "check_gap"]
 
@@ -63,6 +64,9 @@ class Frame:
     velocities: NDArray[np.float64] | None = None  #: [m/s], shape (n, 3)
     point_data: Mapping[str, NDArray[Any]] = field(default_factory=dict)  #: by name, first extent n
     cell_data: Mapping[str, NDArray[Any]] = field(default_factory=dict)  #: by name, first extent m (tets)
+    contacts: Mapping[str, NDArray[Any]] | None = None
+    """Points that touch, by name, first extent k: `point` [m], (k, 3), and values there; None without contact."""
+    colliders: tuple[Placement, ...] = ()  #: where the recording's colliders stand
 
 
 class FrameWriter(Protocol):
@@ -94,6 +98,10 @@ class FrameChecks:
         for count, data in ((self._points, frame.point_data), (self._cells, frame.cell_data)):
             for name, values in data.items():
                 self._check(frame, name, values, (count, *values.shape[1:2]))
+        for name, values in (frame.contacts or {}).items():
+            self._check(frame, f"contact {name}", values, values.shape[:2])
+        for place in frame.colliders:
+            self._check(frame, "colliders", np.column_stack([place.rotation, place.translation]), (3, 4))
 
     def _check(self, frame: Frame, name: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
         if values.shape != shape or values.dtype.kind not in "fiu":
@@ -133,6 +141,10 @@ class Cache(ABC):
     @abstractmethod
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] of the drawn surface in frame `i`, shape (s, 3)."""
+
+    def colliders(self, i: int) -> list[TriMesh]:
+        """The colliders' surfaces [m] in frame `i`, where the recording holds them."""
+        return []
 
     def point_values(self, name: str, i: int) -> NDArray[np.float64]:
         """A field at the vertices of the drawn surface in frame `i`, shape (s,) or (s, d), in SI units."""

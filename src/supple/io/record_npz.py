@@ -1,13 +1,15 @@
 """A run as one .npz that grows: the tet mesh, what a reader must know, and every frame, in SI units.
 
-Members: `info` (JSON), `vertices`, `tets`, `regions`, ... as in a mesh file, then for frame 7
-`frame/0007/positions`, `frame/0007/velocities`, `frame/0007/point/NAME`, `frame/0007/cell/NAME` and last
-`frame/0007/time`.
+Members: `info` (JSON), `vertices`, `tets`, `regions`, ... as in a mesh file, `collider/NAME/vertices` and
+`collider/NAME/triangles` of every collider, then for frame 7 `frame/0007/positions`, `frame/0007/velocities`,
+`frame/0007/point/NAME`, `frame/0007/cell/NAME`, `frame/0007/contact/NAME`, `frame/0007/collider/NAME` (rotation and
+place as the columns of a 3 x 4 matrix) and last `frame/0007/time`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from supple.io.frames import CacheInfo, Frame, FrameChecks, check_gap
 from supple.io.npz import mesh_arrays
 from supple.io.npz_file import NpzFile, scan_file
 from supple.io.npz_zip import GrowingNpz
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
 
 __all__ = ["LAST_MEMBER", "NpzWriter"]
 
@@ -31,8 +33,18 @@ LAST_MEMBER = re.compile(r"frame/(\d+)/time")
 class NpzWriter:
     """Appends every frame to one .npz without touching what is there."""
 
-    def __init__(self, path: Path, mesh: TetMesh, info: CacheInfo, resume_at: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        mesh: TetMesh,
+        info: CacheInfo,
+        colliders: Mapping[str, TriMesh],
+        resume_at: int | None = None,
+    ) -> None:
         static = {"info": np.array(info.to_json()), **mesh_arrays(mesh)}
+        for name, surface in colliders.items():
+            static |= {f"collider/{name}/vertices": surface.vertices, f"collider/{name}/triangles": surface.triangles}
+        self._colliders = tuple(colliders)
         if resume_at is None:
             self._file, last = GrowingNpz.create(path, static), None
         else:
@@ -47,6 +59,11 @@ class NpzWriter:
             arrays["velocities"] = frame.velocities
         arrays |= {f"point/{name}": values for name, values in frame.point_data.items()}
         arrays |= {f"cell/{name}": values for name, values in frame.cell_data.items()}
+        arrays |= {f"contact/{name}": values for name, values in (frame.contacts or {}).items()}
+        arrays |= {
+            f"collider/{name}": np.column_stack([place.rotation, place.translation])
+            for name, place in zip(self._colliders, frame.colliders, strict=True)
+        }
         arrays["time"] = np.array(frame.time)  # last
         self._file.append({f"frame/{frame.index:04d}/{name}": values for name, values in arrays.items()})
         self._checks.last = frame.index

@@ -8,7 +8,7 @@ moment. Closing joins all into the one file and removes the folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from supple.errors import OutputError
 from supple.io.drawn import RenderMesh, drawn_surface
 from supple.io.files import writing
 from supple.io.frames import CacheInfo, Frame, FrameChecks, check_gap
+from supple.io.usd_colliders import place_colliders, read_places
 from supple.io.usd_layers import (
     MESH,
     NOTE,
@@ -31,7 +32,8 @@ from supple.io.usd_layers import (
     open_layer,
     read_frame,
 )
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
+from supple.solve import Placement
 
 __all__ = ["UsdWriter"]
 
@@ -48,12 +50,15 @@ class UsdWriter:
         mesh: TetMesh,
         info: CacheInfo,
         render: RenderMesh | None,
+        colliders: Mapping[str, TriMesh],
         resume_at: int | None = None,
     ) -> None:
         self._path, self._info = path, info
         self._folder = path.with_name(f"{path.name}.frames")
         self._surface = drawn_surface(mesh, render)
-        self._still = make_still(info, self._surface)
+        self._still = make_still(info, self._surface, colliders)
+        self._colliders = tuple(colliders)
+        self._places: dict[int, Sequence[Placement]] = {}
         self._codes: list[int] = []
         self._closed = False
         if resume_at is not None:
@@ -77,6 +82,7 @@ class UsdWriter:
             raise OutputError(f"{self._path}: frame {frame.index} exceeds USD's 32 bits; choose larger units.")
         export_layer(make_frame(frame.index, {**samples, TIME: frame.time}), self._file(frame.index))
         codes = [*self._codes, frame.index]
+        self._places[frame.index] = frame.colliders
         self._publish(codes)
         self._codes = codes
         self._checks.last = frame.index
@@ -86,7 +92,7 @@ class UsdWriter:
         if self._closed:
             return
         whole = self._folder / WHOLE
-        join_frames(whole, self._still, [(code, self._file(code)) for code in self._codes])
+        join_frames(whole, self._still, [(code, self._file(code)) for code in self._codes], self._place)
         if self._path.suffix.lower() == ".usda":
             export_layer(open_layer(whole), self._path)
         else:
@@ -106,7 +112,12 @@ class UsdWriter:
     def _publish(self, codes: Sequence[int]) -> None:
         names = [f"./{self._folder.name}/{self._file(code).name}" for code in codes]
         still, manifest = (f"./{self._folder.name}/{name}" for name in (STILL, MANIFEST))
-        export_layer(make_root(self._info, codes, still, names, manifest), self._path)
+        root = make_root(self._info, codes, still, names, manifest)
+        self._place(root)
+        export_layer(root, self._path)
+
+    def _place(self, layer: Any) -> None:
+        place_colliders(layer, self._colliders, self._places, self._info.metres_per_unit)
 
     def _remove_frames(self, keep: Collection[int]) -> None:
         kept = {self._file(code) for code in keep}
@@ -134,6 +145,7 @@ class UsdWriter:
         check_gap(self._path, kept, resume_at, self._info.start_frame)
         if not running:
             self._take_apart(layer, kept)
+        self._places |= read_places(layer, self._colliders, kept, self._info.metres_per_unit)
         return kept
 
     def _take_apart(self, layer: Any, codes: Collection[int]) -> None:

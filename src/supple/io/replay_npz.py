@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import FileFormatError
+from supple.errors import FileFormatError, MeshError
 from supple.io.frames import Cache, CacheInfo
 from supple.io.npz import read_npz_tets
 from supple.io.npz_file import NpzFile
 from supple.io.record_npz import LAST_MEMBER
 from supple.io.views import TetView
+from supple.mesh import TriMesh
 
 __all__ = ["NpzCache"]
+
+COLLIDER = re.compile(r"collider/(.+)/triangles")
 
 
 class NpzCache(Cache):
@@ -31,7 +35,7 @@ class NpzCache(Cache):
         first = f"frame/{self.indices[0]:04d}/" if self.indices else "frame/"
         names = [name.removeprefix(first) for name in self._file.names if self.indices and name.startswith(first)]
         self._members = {name.removeprefix("point/").removeprefix("cell/"): name for name in names}
-        stored = tuple(name for name in self._members if name not in ("positions", "time", "velocities"))
+        stored = tuple(name for name, member in self._members.items() if member.startswith(("point/", "cell/")))
         velocity = ("velocity",) if "velocities" in self._members else ()
         self.fields = tuple(dict.fromkeys(("displacement", *velocity, *stored)))
 
@@ -54,6 +58,19 @@ class NpzCache(Cache):
         if member.startswith("point/") or member == "velocities":
             return self._view.of_points(self._read(i, member, (points,)))
         return super().point_values(name, i)
+
+    def colliders(self, i: int) -> list[TriMesh]:
+        """The colliders' surfaces [m] in frame `i`."""
+        names = [found[1] for name in self._file.names if (found := COLLIDER.fullmatch(name))]
+        return [self._collider(name, i) for name in names]
+
+    def _collider(self, name: str, i: int) -> TriMesh:
+        place = self._read(i, f"collider/{name}", (3, 4))
+        points, triangles = (self._file.read(f"collider/{name}/{part}") for part in ("vertices", "triangles"))
+        try:
+            return TriMesh.clean(points @ place[:, :3].T + place[:, 3], triangles)
+        except (MeshError, ValueError):
+            raise FileFormatError(f"{self._path}: its collider '{name}' is damaged; record the run again.") from None
 
     def _read(self, i: int, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         values = self._file.read(f"frame/{self.indices[i]:04d}/{name}")

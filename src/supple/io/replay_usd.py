@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import FileFormatError
+from supple.errors import FileFormatError, MeshError
 from supple.io.frames import Cache, CacheInfo
 from supple.io.raw import RawSurface, to_indices
 from supple.io.source import Source, check_readable
+from supple.io.usd_colliders import COLLIDERS
 from supple.io.usd_layers import NOTE, TIME
 from supple.io.views import PolygonView
+from supple.mesh import TriMesh
 
 __all__ = ["UsdCache"]
 
@@ -36,7 +38,7 @@ class UsdCache(Cache):
 
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] in frame `i`, shape (s, 3)."""
-        matrix = self._to_world(i)
+        matrix = self._to_world(self._mesh, i)
         points = self._vectors(self._mesh.GetPointsAttr(), i) @ matrix[:3, :3] + matrix[3, :3]
         return points * self.info.metres_per_unit
 
@@ -44,8 +46,27 @@ class UsdCache(Cache):
         """The velocities [m/s] in frame `i`, shape (s, 3), where the file has them."""
         if name not in self.fields:
             return super().point_values(name, i)
-        velocities = self._vectors(self._mesh.GetVelocitiesAttr(), i) @ self._to_world(i)[:3, :3]
+        velocities = self._vectors(self._mesh.GetVelocitiesAttr(), i) @ self._to_world(self._mesh, i)[:3, :3]
         return velocities * self.info.metres_per_unit
+
+    def colliders(self, i: int) -> list[TriMesh]:
+        """The colliders' surfaces [m] in frame `i`, where supple wrote the file."""
+        from pxr import UsdGeom
+
+        holder = self._stage.GetPrimAtPath(COLLIDERS)
+        meshes = [UsdGeom.Mesh(prim) for prim in holder.GetChildren()] if holder else []
+        return [self._collider(mesh, i) for mesh in meshes]
+
+    def _collider(self, mesh: Any, i: int) -> TriMesh:
+        code = self._codes[i]
+        points = _array(mesh.GetPointsAttr(), code, np.float64).reshape(-1, 3)
+        corners = _array(mesh.GetFaceVertexIndicesAttr(), code, np.int32)
+        matrix = self._to_world(mesh, i)
+        try:
+            placed = (points @ matrix[:3, :3] + matrix[3, :3]) * self.info.metres_per_unit
+            return TriMesh.clean(placed, corners.reshape(-1, 3))
+        except (MeshError, ValueError):
+            raise self._damaged(f"its collider {mesh.GetPath()} is no surface of triangles") from None
 
     def _read_time(self, code: float) -> float:
         """Time [s] that supple noted, or that follows from the time codes."""
@@ -54,11 +75,11 @@ class UsdCache(Cache):
         rate = self._stage.GetTimeCodesPerSecond()
         return time if isinstance(time, float) else (code - self._codes[0]) / rate
 
-    def _to_world(self, i: int) -> NDArray[np.float64]:
-        """Matrix (4, 4) that carries row vectors of the mesh to the world."""
+    def _to_world(self, mesh: Any, i: int) -> NDArray[np.float64]:
+        """Matrix (4, 4) that carries row vectors of a mesh to the world."""
         from pxr import UsdGeom
 
-        matrix = UsdGeom.XformCache(self._codes[i]).GetLocalToWorldTransform(self._mesh.GetPrim())
+        matrix = UsdGeom.XformCache(self._codes[i]).GetLocalToWorldTransform(mesh.GetPrim())
         return np.array(matrix, dtype=np.float64)
 
     def _vectors(self, attribute: Any, i: int) -> NDArray[np.float64]:

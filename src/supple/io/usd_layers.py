@@ -5,7 +5,7 @@ All are made in memory and exported whole: no half-written file, nothing left in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from supple.errors import OutputError
 from supple.io.drawn import DrawnSurface
 from supple.io.files import replacing, writing
 from supple.io.frames import CacheInfo
+from supple.io.usd_colliders import add_colliders
+from supple.mesh import TriMesh
 
 __all__ = [
     "BODY",
@@ -41,8 +43,8 @@ COLOUR = (0.80, 0.55, 0.45)
 BATCH = 32  # frames held in memory while they are joined
 
 
-def make_still(info: CacheInfo, surface: DrawnSurface) -> Any:
-    """Layer with all that stays the same: stage metadata and the mesh without its points."""
+def make_still(info: CacheInfo, surface: DrawnSurface, colliders: Mapping[str, TriMesh]) -> Any:
+    """Layer with all that stays the same: stage metadata, the mesh without its points, colliders without places."""
     from pxr import Gf, Kind, Sdf, Usd, UsdGeom, Vt
 
     layer = Sdf.Layer.CreateAnonymous(".usdc")
@@ -59,6 +61,7 @@ def make_still(info: CacheInfo, surface: DrawnSurface) -> Any:
         names = Sdf.ValueTypeNames.TexCoord2fArray
         primvar = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", names, UsdGeom.Tokens.faceVarying)
         primvar.Set(Vt.Vec2fArray.FromNumpy(surface.uv.astype(np.float32)))
+    add_colliders(stage, colliders, info.metres_per_unit)
     _declare(layer, [TIME])  # clips give values only to attributes that are there
     return layer
 
@@ -106,8 +109,8 @@ def make_manifest() -> Any:
     return layer
 
 
-def join_frames(path: Path, still: Any, frames: Sequence[tuple[int, Path]]) -> None:
-    """Make a binary file at `path` with the still layer and the samples of all frames."""
+def join_frames(path: Path, still: Any, frames: Sequence[tuple[int, Path]], add: Callable[[Any], None]) -> None:
+    """Make a binary file at `path` with the still layer, the samples of all frames and what `add` puts into a layer."""
     from pxr import Sdf
 
     with writing(path):
@@ -116,6 +119,7 @@ def join_frames(path: Path, still: Any, frames: Sequence[tuple[int, Path]]) -> N
         whole = Sdf.Layer.CreateNew(str(path))
         whole.TransferContent(still)
         _set_range(whole, [code for code, _ in frames])
+        add(whole)
         for place, (code, file) in enumerate(frames):
             samples = read_frame(open_layer(file), code)
             _declare(whole, samples)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from supple.io.vtk_xml import CODES
 
-__all__ = ["pack_array", "pack_grid"]
+__all__ = ["pack_array", "pack_cells", "pack_grid"]
 
 TYPES = {code: name for name, code in CODES.items()}
 BLOCK = 2**18  # bytes compressed at a time
@@ -34,6 +34,20 @@ def pack_array(name: str, values: NDArray[Any]) -> bytes:
     attributes = f'type="{TYPES[kind]}" Name={quoteattr(name)}{components} format="binary"'
     body = base64.b64encode(head) + base64.b64encode(b"".join(blocks))
     return b"<DataArray " + attributes.encode() + b">" + body + b"</DataArray>\n"
+
+
+def pack_cells(corners: NDArray[np.integer], kind: int) -> bytes:
+    """The Cells element of cells (k, corners) that are all of one VTK type."""
+    count, width = corners.shape
+    return b"".join(
+        [
+            b"<Cells>\n",
+            pack_array("connectivity", corners.reshape(-1)),
+            pack_array("offsets", np.arange(width, width * count + 1, width, dtype=np.int32)),
+            pack_array("types", np.full(count, kind, dtype=np.uint8)),
+            b"</Cells>\n",
+        ]
+    )
 
 
 def pack_grid(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple.io.raw import LARGEST, RawTets, to_indices, to_regions
 from supple.io.source import Source
-from supple.io.vtk_pack import pack_array, pack_grid
+from supple.io.vtk_pack import pack_array, pack_cells, pack_grid
 from supple.io.vtk_xml import VtkFile, parse_vtk
 from supple.mesh import TetMesh
 
@@ -82,16 +82,7 @@ def _read_regions(file: VtkFile, piece: ElementTree.Element, tets: NDArray[np.bo
 
 def static_cells(mesh: TetMesh) -> bytes:
     """The Cells element of the mesh: the same in every frame of a series."""
-    count = len(mesh.tets)
-    return b"".join(
-        [
-            b"<Cells>\n",
-            pack_array("connectivity", mesh.tets.reshape(-1)),
-            pack_array("offsets", np.arange(4, 4 * count + 1, 4, dtype=np.int32)),
-            pack_array("types", np.full(count, TET, dtype=np.uint8)),
-            b"</Cells>\n",
-        ]
-    )
+    return pack_cells(mesh.tets, TET)
 
 
 def pack_vtu(mesh: TetMesh) -> Iterable[bytes]:

@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from functools import cache
 from typing import Any, Protocol
 
 import numba
@@ -36,6 +37,16 @@ class Factor(Protocol):
         """Bytes of the factor."""
 
 
+@cache
+def _load_mkl() -> Any:
+    """The library; found once, because looking for it takes half a second."""
+    import pypardiso
+
+    library = pypardiso.PyPardisoSolver(mtype=2).libmkl
+    library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
+    return library
+
+
 class Pardiso:
     """MKL PARDISO for symmetric positive-definite matrices (type 2, upper triangle)."""
 
@@ -45,10 +56,7 @@ class Pardiso:
     _PARALLEL_FROM = 5000  # unknowns; a smaller factor is done before the threads have met
 
     def __init__(self, pattern: Pattern) -> None:
-        import pypardiso
-
-        self._library = pypardiso.PyPardisoSolver(mtype=2).libmkl
-        self._library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
+        self._library = _load_mkl()
         self._threads = numba.get_num_threads() if pattern.size >= self._PARALLEL_FROM else 1
         self._pattern = pattern
         self._handle = np.zeros(64, np.int64)

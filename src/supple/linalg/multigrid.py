@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import bsr_array
 
 from supple.linalg.blocks import BlockRows
+from supple.linalg.overlay import Merger, Overlay
 from supple.linalg.pattern import BlockPattern
 
 __all__ = ["Multigrid", "rigid_modes"]
@@ -43,18 +44,22 @@ class Multigrid:
     notices_indefinite = False
 
     def __init__(self, pattern: BlockPattern, points: FloatArray, max_iterations: int = 500) -> None:
+        self._merger = Merger(pattern)
         self._rows = BlockRows.build(pattern)
         self._modes = rigid_modes(points)
         self._max_iterations = max_iterations
         self.iterations = 0
         """Iterations of the last solve."""
 
-    def prepare(self, data: FloatArray) -> None:
-        """Take the matrix whose upper triangle is `data` and build its hierarchy."""
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
+        """Take the matrix whose upper triangle is `data`, plus the overlay, and build its hierarchy."""
         import pyamg
 
+        pattern, data = self._merger.merge(data, overlay)
+        if pattern is not self._rows.pattern:
+            self._rows = BlockRows.build(pattern)
         blocks = self._rows.fill(data).reshape(-1, 3, 3)
-        size = self._rows.pattern.size
+        size = pattern.size
         matrix = bsr_array((blocks, self._rows.columns, self._rows.start.astype(np.int32)), shape=(size, size))
         with _fixed_randomness():
             self._levels = self._build(pyamg, matrix)

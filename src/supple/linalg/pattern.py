@@ -75,7 +75,8 @@ class BlockPattern:
     @classmethod
     def build(cls, count: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> "BlockPattern":
         """Pattern of the pairs (first < second), each named any number of times."""
-        keys = np.unique(first.astype(np.int64) * count + second)
+        keys = np.sort(first.astype(np.int64) * count + second, kind="stable")  # fast where much is in order already
+        keys = keys[np.diff(keys, prepend=-1) > 0]
         rows, columns = np.divmod(keys, count)
         start = np.zeros(count + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=count), out=start[1:])
@@ -107,12 +108,51 @@ class BlockPattern:
         offset = np.stack([np.zeros_like(self.lengths), self.lengths, 2 * self.lengths - 1], axis=1)
         return (self.rows[:, None] + offset).ravel()
 
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """One ascending number for every pair, first * count + second."""
+        first, second = self.pairs
+        return first * np.int64(self.count) + second
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The block rows (first < second) of every pair."""
+        first = np.repeat(np.arange(self.count), np.diff(self.neighbours_start))
+        return first, self.neighbours.astype(np.int64)
+
+    def holds(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of the pairs (first < second) are in the pattern."""
+        wanted = first.astype(np.int64) * self.count + second
+        if not len(self.keys):
+            return np.zeros(len(wanted), np.bool_)
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.asarray(self.keys[place] == wanted)
+
     def slots(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
         """Position of the first entry of the blocks (first < second); all must be in the pattern."""
-        owner = np.repeat(np.arange(self.count), np.diff(self.neighbours_start))
-        keys = owner * np.int64(self.count) + self.neighbours
-        place = np.searchsorted(keys, first.astype(np.int64) * self.count + second)
+        place = np.searchsorted(self.keys, first.astype(np.int64) * self.count + second)
         return np.asarray(self.rows[first] + 3 + 3 * (place - self.neighbours_start[first]))
+
+    def block_entries(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Positions of the nine entries of the blocks (first < second), (k, 9); all must be in the pattern."""
+        slot, length = self.slots(first, second), self.lengths[first]
+        rows = np.stack([slot, slot + length - 1, slot + 2 * length - 3], axis=1)
+        return np.asarray((rows[:, :, None] + np.arange(3)).reshape(-1, 9))
+
+    def diagonal_entries(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Positions of the six stored entries of the diagonal blocks of the given block rows, (k, 6)."""
+        row, length = self.rows[rows], self.lengths[rows]
+        return np.stack([row, row + 1, row + 2, row + length, row + length + 1, row + 2 * length - 1], axis=1)
+
+    def places_in(self, other: "BlockPattern", rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Position in a pattern that covers this one of every entry; `rows` number the block rows there."""
+        own = np.arange(self.count)
+        rows = own if rows is None else rows
+        first, second = self.pairs
+        places = np.empty(self.nonzeros, np.int64)
+        places[self.block_entries(first, second)] = other.block_entries(rows[first], rows[second])
+        places[self.diagonal_entries(own)] = other.diagonal_entries(rows)
+        return places
 
     @cached_property
     def indptr(self) -> IntArray:

@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.ordering import z_order
+from supple.linalg.overlay import Merger, Overlay
 from supple.linalg.pattern import BlockPattern
 
 __all__ = ["ConjugateGradients"]
@@ -32,6 +33,7 @@ class ConjugateGradients:
         self, pattern: BlockPattern, points: FloatArray, *, two_levels: bool = True, max_iterations: int = 3000
     ) -> None:
         self.name = "two-level PCG" if two_levels else "block-Jacobi PCG"
+        self._merger = Merger(pattern)
         self._rows = BlockRows.build(pattern)
         self._max_iterations, self._two_levels = max_iterations, two_levels
         clusters = max(min(8, pattern.count), min(_CLUSTERS, pattern.count // _SMALLEST_CLUSTER))
@@ -48,8 +50,11 @@ class ConjugateGradients:
         self.iterations = 0
         """Iterations of the last solve."""
 
-    def prepare(self, data: FloatArray) -> None:
-        """Take the matrix whose upper triangle is `data`."""
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
+        """Take the matrix whose upper triangle is `data`, plus the overlay."""
+        pattern, data = self._merger.merge(data, overlay)
+        if pattern is not self._rows.pattern:
+            self._rows = BlockRows.build(pattern)
         self._blocks = self._rows.fill(data, np.float32)
         self._inverse = _inverse_diagonal(data, self._rows.pattern)
         self._coarse = self._coarse_inverse() if self._two_levels else np.zeros((0, 0))

@@ -1,26 +1,31 @@
 """The full-space solver: every vertex an unknown, Newton to a set number of digits."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.collider import Collider
+from supple.contact.detector import Detector
+from supple.contact.settings import ContactSettings
 from supple.elastic import VISCOUS, Body, Pins
 from supple.errors import SceneError, SuppleWarning
+from supple.method.full_step import FullStep
 from supple.method.halving import Tally, advance
+from supple.method.outer import Approach, ContactLoop, Round, count_contact
+from supple.method.sit import find_hold
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.method.step_frame import foresee_frame
-from supple.solve.events import Event, Grab
 from supple.solve.forces import external_force, initial_acceleration
-from supple.solve.increment import Drag, Increment, Motion, sum_fields
+from supple.solve.increment import Drag, Increment, Motion
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
 from supple.solve.live import Live
-from supple.solve.newton import NewtonFailure, minimise
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
@@ -43,8 +48,13 @@ class FullSolver:
         linear_solver: str = "auto",
         max_iterations: int | None = None,
         time_step: float = 0.01,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
     ) -> None:
-        """`time_step` [s] is what steps are expected to be, for the choice of a linear solver only."""
+        """`time_step` [s] is what steps are expected to be, for the choice of a linear solver only.
+
+        The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
+        """
         if integrator not in INTEGRATORS:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
         if linear_solver not in LINEAR_SOLVERS:
@@ -62,6 +72,9 @@ class FullSolver:
         self._reach = None if self.is_static else _wave_reach(body, self._integrator, time_step)
         self._held: tuple[bytes, System] | None = None
         self._admitted = False
+        self._contact: ContactLoop | None = None
+        if colliders or (contact is not None and contact.self_contact):
+            self._contact = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
 
     def start(self, inputs: Inputs | None = None) -> FullState:
         x = self.body.mesh.vertices.copy()
@@ -74,14 +87,15 @@ class FullSolver:
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
         if not inputs.duration > 0.0:
             raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
-        self._refuse_wide_grabs(inputs.events)
         watch, tally = Stopwatch(), Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         single = partial(self._single, watch=watch)
         state = advance(single, state, replace(inputs, events=()), tally, self.body, self.is_static)
         return state, Report(
-            watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings
-        )
+            watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings,
+            contacts=0 if tally.touching is None else len(tally.touching), contact_rounds=tally.rounds,
+            contact_settled=tally.settled, touching=tally.touching,
+        )  # fmt: skip
 
     def positions(self, state: FullState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return state.x if vertices is None else state.x[vertices]
@@ -110,44 +124,42 @@ class FullSolver:
         ]
 
     def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
-        live, end = state.live, inputs.end
+        live, end, h = state.live, inputs.end, inputs.duration
         system = self._system(live.pins(self.body.pins))
-        h = inputs.duration
         with watch.phase("assembly"):
-            step = self._increment(state, inputs, system)
+            increment = self._increment(state, inputs, system)
         if system.unknowns == 0:
-            return self._arrive(step.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
-        guesses = [state.x] if self.is_static else [state.x, state.x + h * state.v]
-        guesses = [live.place(x, self.body.pins, end.targets) for x in guesses]
-        with watch.phase("assembly"):
-            terms = [step.terms(x) for x in guesses]
-            gradients = [system.map.unknowns(sum_fields(found.values())) for found in terms]
-        best = int(np.argmin([np.linalg.norm(gradient) for gradient in gradients]))
-        # What acts on the body as the step begins; inertia is left out, for it depends on who looks
-        acting = [terms[0][name] for name in ("elastic force", "external force", "grab") if name in terms[0]]
-        reference = sum(float(np.linalg.norm(system.map.unknowns(force))) for force in acting)
-        floor = self._floor * live.stiffness
-        self._refuse_floating(system, step)
-        try:
-            found = minimise(
-                step, system, guesses[best], gradients[best], reference=max(reference, floor), floor=floor,
-                tolerance=self.tolerance, max_iterations=self._max_iterations, watch=watch,
-            )  # fmt: skip
-        except NewtonFailure as failure:
-            failure.terms = step.terms(failure.x)
-            raise
-        self._admit_round_off(found.residual, step, reference)
-        tally.newton += found.iterations
-        tally.linear += found.linear_iterations
-        tally.residual = max(tally.residual, found.residual)
-        return self._arrive(step.motion, found.x, state, h, end)
+            return self._arrive(increment.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
+        begin = self._find_hold(state.x, system, increment, inputs)
+        guesses = [begin] if self.is_static else [begin, begin + h * state.v]
+        step = FullStep(
+            increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses],
+            floor=self._floor * live.stiffness, tolerance=self.tolerance, max_iterations=self._max_iterations,
+            tally=tally, watch=watch,
+        )  # fmt: skip
+        motion, push = increment.motion, None
+        if self._contact is None:
+            x, _ = step.solve(Round(None, None, 0.0, False))
+        else:
+            approach = Approach(begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free)
+            outcome = self._contact.settle(approach, step.solve, watch)
+            x, push = outcome.x, outcome.force
+            tally.note(outcome)
+        self._admit_round_off(tally.residual, increment, step.reference)
+        return self._arrive(motion, x, state, h, end, push)
 
-    def _arrive(self, motion: Motion, x: FloatArray, state: FullState, h: float, end: Moment) -> FullState:
-        """The state at the end of a step; where pins prescribe positions, velocities follow from these alone.
+    def _arrive(
+        self, motion: Motion, x: FloatArray, state: FullState, h: float, end: Moment, push: FloatArray | None = None
+    ) -> FullState:
+        """The state at the end of a step in which contacts pushed [N], (n, 3).
 
-        An integrator's own velocity of a prescribed coordinate is not damped by anything and would ring.
+        Where pins prescribe positions, velocities follow from these alone: an integrator's own velocity of a prescribed
+        coordinate is not damped by anything and would ring.
         """
         v, a = motion.velocity(x), motion.acceleration(x)
+        weight = count_contact(motion, h)
+        if push is not None and weight != 1.0:
+            a -= weight * push / self.body.mass[:, None]  # what the next step goes on with
         pins = state.live.pins(self.body.pins)
         if not self.is_static and len(pins.vertices):
             held = pins.vertices
@@ -187,26 +199,13 @@ class FullSolver:
             stacklevel=2,
         )
 
-    def _refuse_wide_grabs(self, events: tuple[Event, ...]) -> None:
-        """A grab couples its vertices, so they must share an element."""
-        for event in events:
-            if isinstance(event, Grab):
-                shared = np.isin(self.body.mesh.tets, event.vertices).sum(axis=1).max()
-                if shared < len(set(event.vertices)) or len(set(event.vertices)) < len(event.vertices):
-                    raise SceneError(
-                        f"grab '{event.name}' names vertices of no one element: take those of one triangle."
-                    )
-
-    def _refuse_floating(self, system: System, step: Increment) -> None:
-        """A static body that nothing holds has an equilibrium only when its loads balance."""
+    def _find_hold(self, x: FloatArray, system: System, step: Increment, inputs: Inputs) -> FloatArray:
+        """Where a step begins: at x, but a static body that nothing holds must rest on a collider if loads push it."""
         if not self.is_static or len(system.map.free) < len(self.body.mass) or len(system.map.locked) or step.grabs:
-            return
-        net = float(np.linalg.norm(step.force.sum(axis=0)))
-        if net > 1e-6 * max(float(np.abs(step.force).sum()), 1e-300):
-            raise SceneError(
-                f"nothing holds the body against a net force of {net:.3g} N, so it has no static equilibrium: "
-                "add a pin, or use a dynamic integrator."
-            )
+            return x
+        detector = None if self._contact is None else self._contact.detector
+        total = float(np.abs(step.force).sum())
+        return x + find_hold(detector, x, step.force.sum(axis=0), total, self.body.mesh.size(), inputs)
 
     def _system(self, pins: Pins) -> System:
         """The system of these pins; the last one is kept, because pins seldom change."""

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from supple.contact.result import Touch
 from supple.elastic import Body
 from supple.errors import ConvergenceError
 from supple.method.diagnosis import diagnose
+from supple.method.outer import Outcome
 from supple.solve.inputs import Inputs
 from supple.solve.newton import NewtonFailure
 
@@ -24,6 +26,16 @@ class Tally:
     linear: int = 0
     residual: float = 0.0
     halvings: int = 0
+    rounds: int = 0
+    settled: bool = True
+    touching: Touch | None = None
+    """At the end of the last part."""
+
+    def note(self, outcome: Outcome) -> None:
+        """Take in how the contacts of a part ended."""
+        self.rounds += outcome.rounds
+        self.settled &= outcome.settled
+        self.touching = outcome.touching
 
 
 def advance(

@@ -4,14 +4,17 @@ x = c + R (X + S p + U q): bodies held by pins that stand still have R = I; wher
 takes what is not rigid in their motion; the frame of a body that nothing holds is among the unknowns.
 """
 
-import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.collider import Collider
+from supple.contact.detector import Detector
+from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError, SuppleWarning
@@ -20,18 +23,21 @@ from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
 from supple.method.reduced_carry import Carrier
-from supple.method.reduced_frame import FRAMED
+from supple.method.reduced_contact import Touching
 from supple.method.reduced_framed import Moving
 from supple.method.reduced_handles import Handle, Handles
 from supple.method.reduced_inertia import Frames
-from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
+from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
 from supple.method.reduced_state import ReducedState
+from supple.method.reduced_step import FramedStep
 from supple.method.reduced_still import KINDS, still_kernel
+from supple.method.sit import find_hold
 from supple.method.solver import Arrays, Report
 from supple.solve.forces import initial_acceleration
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.solve.newton import NewtonFailure
+from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["ReducedSolver"]
 
@@ -53,8 +59,13 @@ class ReducedSolver:
         integrator: str = "implicit_euler",
         tolerance: float = 1e-4,
         max_iterations: int | None = None,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
     ) -> None:
-        """`tolerance` is Newton's, relative to the forces that act."""
+        """`tolerance` is Newton's, relative to the forces that act.
+
+        The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
+        """
         if integrator not in KINDS:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(KINDS)}.")
         if not 0.0 < tolerance < 1.0:
@@ -65,7 +76,8 @@ class ReducedSolver:
         self.is_free = len(body.pins.vertices) == 0
         self.rank = model.basis.rank
         self._nothing = np.zeros(self.rank)
-        self._most = float(max_iterations or 50)
+        touches = bool(colliders) or (contact is not None and contact.self_contact)
+        self._most = float(max_iterations or (200 if touches else 50))  # contacts that rub take many short steps
         self._elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
         # Forces of a strain of 1e-13: below it all is round-off
         self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
@@ -77,6 +89,9 @@ class ReducedSolver:
         self._novelty = None if trained is None else Novelty(body, model.basis, trained)
         self._told = False
         self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
+        self._touching: Touching | None = None
+        if touches:
+            self._touching = Touching(body, self._shapes, self.rank, Detector(body, colliders, contact))
 
     def start(self, inputs: Inputs | None = None) -> ReducedState:
         x = self.body.mesh.vertices
@@ -91,7 +106,7 @@ class ReducedSolver:
     def step(self, state: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
         if not inputs.duration > 0.0:
             raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
-        begin, tally = time.perf_counter(), Tally()
+        watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
             if self.body.pins.without(live.released).held.sum() < self.body.pins.held.sum():
@@ -100,11 +115,12 @@ class ReducedSolver:
                     "and pin it by an event, or use the full solver."
                 )
             state, inputs = state._replace(live=live), replace(inputs, events=())
-        state = advance(self._single, state, inputs, tally, self.body, self.is_static)
-        spent = 1e3 * (time.perf_counter() - begin)
+        state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
+        spent = watch.finish()
         return state, Report(
-            {"step": spent, "other": 0.0, "total": spent}, tally.newton, 0, "reduced", 0.0, 0, self.model.error,
-            tally.residual, tally.halvings,
+            {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
+            0 if tally.touching is None else len(tally.touching), self.model.error, tally.residual, tally.halvings,
+            tally.rounds, tally.settled, tally.touching,
         )  # fmt: skip
 
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
@@ -146,9 +162,9 @@ class ReducedSolver:
             f"forces from {rule.size:,} of {len(self.body.mesh.tets):,} elements{known}",
         ]
 
-    def _single(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:
-        if state.is_framed or not self._rests(inputs.end):
-            return self._step_framed(state, inputs, tally)
+    def _single(self, state: ReducedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> ReducedState:
+        if state.is_framed or self._touching is not None or not self._rests(inputs.end):
+            return self._step_framed(state, inputs, tally, watch)
         live = state.live
         scale, elements = self._stiffened(live.stiffness)
         handles, forces = self._pushes(live, inputs.end)
@@ -211,36 +227,47 @@ class ReducedSolver:
         K = elements.stiffness(q, form=VISCOUS)
         return cv * self.body.damping.stiffness * K, q + (0.5 * h * speed if newmark else 0.0)
 
-    def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally) -> ReducedState:
+    def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> ReducedState:
         moving, live, h = self._moving, state.live, inputs.duration
         state = state if state.is_framed else moving.enframe(state)
         scale, elements = self._stiffened(live.stiffness)
         pushed = self._act(live, inputs.end)
         springs = self._handles.of_live(live)
         if self.is_free and self.is_static and not springs.handles:
-            moving.refuse_floating(pushed)
+            state = self._find_hold(state, pushed, inputs)
         drag = (_NOTHING, np.zeros(self.rank))
         if self.body.damping.stiffness > 0.0 and not self.is_static:
             q, speed = moving.coordinates(state)
             drag = self._drag(q, speed, elements, h)
         step = moving.prepare(state, inputs.end, h, pushed, springs, drag)
-        acting = scale * state.elastic + moving.acting(state, pushed, springs)
-        floor = self._floor * scale + moving.round_off(step)
-        settings = np.array((self.tolerance, acting, floor, self._most))
-        s, kernel = self._framed_scratch, newton_kernel(elements.loops, FRAMED, is_large(elements))
-        z, iterations, _, residual, elastic, status = kernel(
-            s.address, elements.gradient, elements.single, elements.rest + self._strained @ step.loads.tail,
-            elements.table, elements.bounds, step.loads, step.begin, step.guess, settings,
-            s.L, s.signs, s.stack, s.halves, s.K,
+
+        def fail(z: FloatArray, residual: float, status: int, contacts: object) -> NewtonFailure:
+            return self._failure(moving.arrive(state, step, z, inputs.end.time, h), residual, status, inputs)
+
+        newton = FramedStep(
+            step, elements, elements.rest + self._strained @ step.loads.tail, self._framed_scratch,
+            reference=scale * state.elastic + moving.acting(state, pushed, springs),
+            floor=self._floor * scale + moving.round_off(step), tolerance=self.tolerance, max_iterations=self._most,
+            tally=tally, fail=fail,
         )  # fmt: skip
-        tally.newton += iterations
-        reached = moving.arrive(state, step, z, inputs.end.time, h)
-        if status != CONVERGED:
-            raise self._failure(reached, residual, status, inputs)
-        tally.residual = max(tally.residual, residual)
-        q = z[: self.rank]
+        relief = None
+        if self._touching is None:
+            newton.solve(step.begin, step.guess)
+        else:
+            outcome = self._touching.settle(newton, state, _sum_loads(pushed), inputs, watch)
+            tally.note(outcome)
+            relief = self._touching.relieve(outcome, newton, h)
+        reached = moving.arrive(state, step, newton.z, inputs.end.time, h, relief)
+        q = newton.z[: self.rank]
         self._tell(float(self._weights @ (q * q)), inputs.end.time)
-        return reached._replace(elastic=elastic / scale, live=live)
+        return reached._replace(elastic=newton.elastic / scale, live=live)
+
+    def _find_hold(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], inputs: Inputs) -> ReducedState:
+        """Where the statics of a body that no pin holds begins."""
+        net, total = _sum_loads(pushed), sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
+        detector, x = (None, state.offsets) if self._touching is None else self._touching.look(state)
+        shift = find_hold(detector, x, net, total, self.body.mesh.size(), inputs)
+        return state._replace(offsets=state.offsets + np.outer([1.0, 0.0, 0.0], shift))
 
     def _failure(self, state: ReducedState, residual: float, status: int, inputs: Inputs) -> NewtonFailure:
         x = self.positions(state)
@@ -304,6 +331,11 @@ class ReducedSolver:
     @cached_property
     def _framed_scratch(self) -> Scratch:
         return Scratch.of(self._elements, self.rank + (6 if self.is_free else 0))
+
+
+def _sum_loads(pushed: list[tuple[Handle, FloatArray]]) -> FloatArray:
+    """Force on the whole body [N], (3,)."""
+    return sum((handle.weight * vector for handle, vector in pushed), np.zeros(3))
 
 
 def _refuse_unfit(body: Body, model: ReducedModel) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.reduced_newton import LoadLoops
 
-__all__ = ["FRAMED", "FrameLoads", "cross", "rotation", "tangent"]
+__all__ = ["FRAMED", "FrameLoads", "accelerate", "cross", "rotation", "tangent", "turn_with", "unpack_frame"]
 
 FloatArray = NDArray[np.float64]
 
@@ -78,12 +78,10 @@ def rotation(w):
 
 
 @njit(cache=True)
-def tangent(A, sums, mass, rank, shapes, turns, offset, s, R):
-    """Velocity of the centre, spin in the body's axes and q̇ nearest, in the metric, to a field (shapes, turns, offset)
-    for a body of the shape s turned by R."""
-    size = sums.shape[1]
-    K, b = np.eye(rank + 3), np.zeros(rank + 3)
-    y, moments = np.empty((3, 3, size)), np.empty((3, 3, size))
+def _weigh(A, rank, s):
+    """Metric of q̇ and spin for a body of the shape s, (rank + 3, rank + 3), lower triangle."""
+    size = s.size
+    K, y = np.eye(rank + 3), np.empty((3, 3, size))
     for i in range(3):
         for j in range(3):
             y[i, j] = np.dot(A[i, j], s)
@@ -93,6 +91,25 @@ def tangent(A, sums, mass, rank, shapes, turns, offset, s, R):
         for j in range(3):
             K[rank + i, rank + j] = -np.dot(y[i, j], s)
         K[rank + i, rank + i] += np.dot(y[0, 0], s) + np.dot(y[1, 1], s) + np.dot(y[2, 2], s)
+    return K
+
+
+@njit(cache=True)
+def accelerate(A, mass, rank, push, torque, force, s):
+    """Accelerations of the centre, of the spin and of q by forces on q (r,), about the centre (3,) and on it (3,), for
+    a body of the shape s; the torque is in the body's axes."""
+    K, b = _weigh(A, rank, s), np.concatenate((push, torque))
+    cholesky(K)
+    cholesky_solve(K, b)
+    return force / mass, b[rank:].copy(), b[:rank].copy()
+
+
+@njit(cache=True)
+def tangent(A, sums, mass, rank, shapes, turns, offset, s, R):
+    """Velocity of the centre, spin in the body's axes and q̇ nearest, in the metric, to a field (shapes, turns, offset)
+    for a body of the shape s turned by R."""
+    K, b = _weigh(A, rank, s), np.zeros(rank + 3)
+    moments = np.empty((3, 3, s.size))
     travel = offset.copy()
     for k in range(len(shapes)):
         if not turns[k].any():
@@ -114,7 +131,7 @@ def tangent(A, sums, mass, rank, shapes, turns, offset, s, R):
 
 
 @njit(cache=True)
-def _unpack(z, rank, tail):
+def unpack_frame(z, rank, tail):
     """The shape s = (1, q, p), R and c."""
     s = np.empty(1 + rank + tail.size)
     s[0] = 1.0
@@ -126,7 +143,7 @@ def _unpack(z, rank, tail):
 @njit(cache=True)
 def _pull(z, data, g):
     rank = z.size - 12
-    s, R, centre = _unpack(z, rank, data.tail)
+    s, R, centre = unpack_frame(z, rank, data.tail)
     c, mass = data.inertia[0], data.inertia[1]
     away = centre - data.offset
     g[:] = 0.0
@@ -168,7 +185,7 @@ def _pull(z, data, g):
 
 
 @njit(cache=True)
-def _turn_with(push, arm, handle, rank, K):
+def turn_with(push, arm, handle, rank, K):
     """Add what a push, seen from the body, does to the Hessian as the arm that it holds turns and changes."""
     along = np.dot(push, arm)
     for i in range(3):
@@ -182,7 +199,7 @@ def _turn_with(push, arm, handle, rank, K):
 @njit(cache=True)
 def _stiffen(z, data, K):
     rank = z.size - 12
-    s, R, centre = _unpack(z, rank, data.tail)
+    s, R, centre = unpack_frame(z, rank, data.tail)
     c, mass = data.inertia[0], data.inertia[1]
     for i in range(rank):
         K[i, i] += c
@@ -208,7 +225,7 @@ def _stiffen(z, data, K):
         if K.shape[0] > rank:
             place = data.weights[h] * centre + np.dot(R, arm)
             push = data.stiffness[h] * (place - data.targets[h]) - data.forces[h]
-            _turn_with(np.dot(R.T, push), arm, data.handles[h], rank, K)
+            turn_with(np.dot(R.T, push), arm, data.handles[h], rank, K)
         for i in range(3):
             if data.stiffness[h, i] > 0.0:
                 axis = R[i].copy()
@@ -225,7 +242,7 @@ def _stiffen(z, data, K):
 @njit(cache=True)
 def _height(z, data):
     rank = z.size - 12
-    s, R, centre = _unpack(z, rank, data.tail)
+    s, R, centre = unpack_frame(z, rank, data.tail)
     c, mass = data.inertia[0], data.inertia[1]
     q, away = z[:rank], centre - data.offset
     sums = np.dot(R, np.dot(data.sums, s))

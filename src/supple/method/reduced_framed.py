@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
-from supple.errors import SceneError
 from supple.method.reduced_carry import Carrier
-from supple.method.reduced_frame import FrameLoads, cross, rotation
+from supple.method.reduced_frame import FrameLoads, accelerate, cross, rotation
 from supple.method.reduced_handles import Handle, Springs
 from supple.method.reduced_inertia import Frames
 from supple.method.reduced_state import ReducedState
@@ -17,7 +16,7 @@ from supple.solve.inputs import Moment
 from supple.solve.integrator import INTEGRATORS
 from supple.subspace.rigid_fit import fit_rigid
 
-__all__ = ["Moving"]
+__all__ = ["Moving", "Relief", "Step", "gather_forces", "lift"]
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +28,10 @@ class Step(NamedTuple):
     begin: FloatArray
     guess: FloatArray
     motion: Motion
+
+
+Relief = tuple[FloatArray, FloatArray, FloatArray]
+"""Forces on q (r,), about the centre in the body's axes [N m], (3,), and on the centre [N], (3,)."""
 
 
 class Moving:
@@ -50,11 +53,7 @@ class Moving:
     def field(self, state: ReducedState, number: int, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Positions (0), velocities (1) or accelerations (2) of all or of chosen vertices, (k, 3)."""
         rows = self._shapes if vertices is None else self._shapes[vertices]
-        total = np.tile(state.offsets[number], (len(rows), 1))
-        for turn, shape in zip(state.turns[number], state.shapes, strict=True):
-            if turn.any():
-                total += (rows @ shape) @ turn.T
-        return total
+        return lift(rows, state.shapes, state.turns[number], state.offsets[number])
 
     def coordinates(self, state: ReducedState) -> tuple[FloatArray, FloatArray]:
         """q and q̇."""
@@ -111,8 +110,10 @@ class Moving:
         _, spin, speed = self.frames.tangent((state.shapes, state.turns[1], state.offsets[1]), s, R)
         return s[self.frames.q] + h * speed, R @ rotation(h * spin), state.offsets[0] + h * state.offsets[1]
 
-    def arrive(self, state: ReducedState, step: Step, z: FloatArray, time: float, h: float) -> ReducedState:
-        """The state that Newton's answer means."""
+    def arrive(
+        self, state: ReducedState, step: Step, z: FloatArray, time: float, h: float, relief: Relief | None = None
+    ) -> ReducedState:
+        """The state that Newton's answer means; the acceleration that Newmark's method goes on with lacks `relief`."""
         rank, motion = self.frames.rank, step.motion
         s = np.concatenate([[1.0], z[:rank], step.loads.tail])
         R, centre = _orthonormal(z[rank : rank + 9].reshape(3, 3)), z[rank + 9 :].copy()
@@ -129,8 +130,13 @@ class Moving:
             rates = self.frames.tangent((shapes, *velocity), s, R)
             known = self.frames.state(time, s, R, centre, rates, (np.zeros(3), np.zeros(3), np.zeros(rank)))
             left = (np.vstack([shapes, known.shapes]), np.concatenate([push[0], -known.turns[2]]), push[1])
-            return self.frames.state(time, s, R, centre, rates, self.frames.tangent(left, s, R))
-        return self._follow(state, (s, R, centre), (shapes, *velocity), (shapes, *push), time, h)
+            changes = self.frames.tangent(left, s, R)
+            if relief is not None:
+                gone = accelerate(self.frames.A, self.frames.mass, rank, *relief, s)
+                changes = tuple(change - part for change, part in zip(changes, gone, strict=True))
+            return self.frames.state(time, s, R, centre, rates, changes)
+        eased = np.zeros(rank) if relief is None else relief[0]
+        return self._follow(state, (s, R, centre), (shapes, *velocity), (shapes, *push), eased, time, h)
 
     def _differ(
         self, state: ReducedState, s: FloatArray, R: FloatArray, centre: FloatArray, time: float, h: float
@@ -148,7 +154,9 @@ class Moving:
         V = (centre - state.offsets[0]) / h
         return ReducedState(time, shapes, turns, np.array([centre, V, (V - state.offsets[1]) / h]))
 
-    def _follow(self, state: ReducedState, place: Any, velocity: Any, push: Any, time: float, h: float) -> ReducedState:
+    def _follow(
+        self, state: ReducedState, place: Any, velocity: Any, push: Any, relief: FloatArray, time: float, h: float
+    ) -> ReducedState:
         """The state of a carried body: what pins prescribe moves as they say, q as the integrator does."""
         s, R, centre = place
         was_R, was = state.turns[0, 0], state.shapes[0]
@@ -165,7 +173,7 @@ class Moving:
         moved = self.frames.state(
             time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(none, change))
         )  # fmt: skip
-        pushed = self.frames.inner(push, R) - self.frames.inner((moved.shapes, moved.turns[2], changes[0]), R)
+        pushed = self.frames.inner(push, R) - self.frames.inner((moved.shapes, moved.turns[2], changes[0]), R) - relief
         return self.frames.state(
             time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(pushed, change))
         )  # fmt: skip
@@ -230,15 +238,25 @@ class Moving:
             size += spread + mass * far
         return float(1e-15 * c * size)
 
-    def refuse_floating(self, pushed: list[tuple[Handle, FloatArray]]) -> None:
-        """A static body that nothing holds has an equilibrium only when its loads balance."""
-        net = sum((handle.weight * vector for handle, vector in pushed), np.zeros(3))
-        size = sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
-        if float(np.linalg.norm(net)) > 1e-6 * max(size, 1e-300):
-            raise SceneError(
-                f"nothing holds the body against a net force of {np.linalg.norm(net):.3g} N, so it has no static "
-                "equilibrium: add a pin, or use a dynamic integrator."
-            )
+
+def lift(rows: FloatArray, shapes: FloatArray, turns: FloatArray, offset: FloatArray) -> FloatArray:
+    """The field offset + Σ Q_k Ψ s_k at vertices with Ψ (k, 3, m), (k, 3)."""
+    total = np.tile(offset, (len(rows), 1))
+    for turn, shape in zip(turns, shapes, strict=True):
+        if turn.any():
+            total += (rows @ shape) @ turn.T
+    return total
+
+
+def gather_forces(
+    rows: FloatArray, forces: FloatArray, s: FloatArray, R: FloatArray, rank: int
+) -> tuple[FloatArray, FloatArray]:
+    """Forces [N], (k, 3), on points with Ψ (k, 3, m), as they act on q (r,) and about the centre in the body's axes.
+
+    The body has the shape s and is turned by R.
+    """
+    back = forces @ R
+    return np.tensordot(back, rows[:, :, 1 : 1 + rank], 2), np.cross(rows @ s, back).sum(axis=0)
 
 
 def _difference(factor: float, R: FloatArray, centre: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.result import Touch
 from supple.solve import Inputs
 
 __all__ = ["Report", "Solver"]
@@ -28,12 +29,19 @@ class Report:
     full_share: float = 1.0
     """Share of the body's unknowns that were solved for in full space."""
     contacts: int = 0
+    """That penetrate at the end of the step."""
     estimated_error: float | None = None
     """Relative to the full solver; None where a method makes no estimate."""
     residual: float = 0.0
     """Of Newton's method, relative to the forces that act as the step begins."""
     halvings: int = 0
     """The step was split up to 2**halvings times."""
+    contact_rounds: int = 0
+    """Times that the step was solved with frozen contacts; 0 where there is nothing to touch."""
+    contact_settled: bool = True
+    """Whether a new look for contacts would have changed their forces no more."""
+    touching: Touch | None = None
+    """The contacts at the end of the step, None where there are none."""
 
 
 class Solver(Protocol[State]):

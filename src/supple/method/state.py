@@ -27,7 +27,7 @@ class FullState:
     v: FloatArray
     """Velocities [m/s], (n, 3)."""
     a: FloatArray
-    """Accelerations [m/s²], (n, 3)."""
+    """Accelerations [m/s²], (n, 3); Newmark's method goes on with them, and leaves out what contacts do."""
     live: Live = field(default_factory=Live)
 
 

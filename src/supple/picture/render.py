@@ -22,9 +22,10 @@ from supple.picture.shadow import cast_depth_maps
 from supple.picture.surface import Surface, check_surface, make_surface
 from supple.picture.text import draw_text, pick_text_size
 
-__all__ = ["GroundChoice", "RenderOptions", "fit_camera", "render"]
+__all__ = ["HEIGHT", "WIDTH", "GroundChoice", "RenderOptions", "fit_camera", "render"]
 
 GroundChoice = float | Literal["auto"] | None
+WIDTH, HEIGHT = 960, 600  #: of a picture when nothing else is said [pixels]
 _LARGEST_SIDE = 16384
 
 
@@ -62,8 +63,8 @@ def render(
     ground: GroundChoice = "auto",
     grid: bool = False,
     edges: bool = False,
-    width: int = 960,
-    height: int = 600,
+    width: int = WIDTH,
+    height: int = HEIGHT,
     up_axis: str = "y",
     caption: str | None = None,
     samples: int = 8,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple.errors import OutputError
 from supple.picture.camera import axis_index, find_bounds
 from supple.picture.colormap import find_range
-from supple.picture.render import RenderOptions, check_size, fit_camera, render
+from supple.picture.render import HEIGHT, WIDTH, RenderOptions, check_size, fit_camera, render
 
 __all__ = ["Frames", "Times", "pick_frames", "render_frames", "set_stage"]
 
@@ -31,7 +31,7 @@ def set_stage(frames: Frames, times: Times | None, values: Frames | None, option
     if stage.get("camera") is None or stage.get("ground", "auto") == "auto":
         bounds = find_bounds(frames)
         if stage.get("camera") is None:
-            width, height = stage.get("width", 960), stage.get("height", 600)
+            width, height = stage.get("width", WIDTH), stage.get("height", HEIGHT)
             check_size(width, height, stage.get("samples", 8))
             legend = values is not None and stage.get("legend", True)
             stage["camera"] = fit_camera(bounds, up_axis, width, height, legend)

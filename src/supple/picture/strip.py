@@ -15,9 +15,10 @@ from supple.picture.png import check_picture
 from supple.picture.render import RenderOptions
 from supple.picture.stage import Frames, Times, pick_frames, render_frames, set_stage
 
-__all__ = ["join_pictures", "render_strip", "stack_pictures"]
+__all__ = ["PANEL_HEIGHT", "PANEL_WIDTH", "join_pictures", "render_strip", "stack_pictures"]
 
-_PANEL_WIDTH, _PANEL_HEIGHT, _LEGEND_WIDTH = 380, 420, 170
+PANEL_WIDTH, PANEL_HEIGHT = 380, 420  #: of one picture of a strip when nothing else is said [pixels]
+_LEGEND_WIDTH = 170
 
 
 def render_strip(
@@ -34,7 +35,7 @@ def render_strip(
     frames: positions [m], (n, 3) each; times [s] become captions; width and height are those of one panel.
     Camera and colour range suit all frames, also those left out.
     """
-    sized: RenderOptions = {"width": _PANEL_WIDTH, "height": _PANEL_HEIGHT, **options, "legend": False}
+    sized: RenderOptions = {"width": PANEL_WIDTH, "height": PANEL_HEIGHT, **options, "legend": False}
     stage = set_stage(frames, times, values, sized)
     chosen = pick_frames(len(frames), count)
     panels = list(

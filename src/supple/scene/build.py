@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -10,14 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
-from supple.mesh import MeshQuality, TetMesh, assess_quality, embed
+from supple.mesh import MeshQuality, TetMesh, TriMesh, assess_quality, embed
 from supple.method import FullSolver, ReducedModel, ReducedSolver, Solver
+from supple.scene.contact import contact_settings, describe_contact
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
+from supple.scene.obstacle import make_obstacle
 from supple.scene.schema import Scene, StartTable
 from supple.scene.select import Select, describe_place, select_tets, select_vertices
 from supple.scene.source import Source, make_source
@@ -35,6 +39,7 @@ __all__ = [
     "starting_velocity",
 ]
 
+PLANE_EXTENT = 4.0  #: body sizes to which an endless collider is drawn
 FAR_OUTSIDE = 2.0  #: tetrahedra's heights by which a point force may miss the body
 
 
@@ -49,11 +54,26 @@ class Stage:
     drive: Drive
     velocity: NDArray[np.float64]
     """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
+    contact: ContactSettings | None
+    """How things touch; None where nothing does."""
 
     @property
     def mesh(self) -> TetMesh:
         """The tetrahedra that are simulated."""
         return self.body.mesh
+
+    def collider_surfaces(self) -> dict[str, TriMesh]:
+        """Surfaces [m] of the colliders by name, before they are placed; a plane is cut to a few body sizes."""
+        extent = PLANE_EXTENT * self.mesh.size()
+        return {
+            _plain_name(number, obstacle.table.name): obstacle.solid.surface(extent)
+            for number, obstacle in enumerate(self.drive.obstacles)
+        }
+
+    def contact_key(self) -> str:
+        """The settings of contact as text, for fingerprints; empty where nothing touches."""
+        table = self.scene.touching()
+        return "" if table is None else table.model_dump_json()
 
     @cached_property
     def quality(self) -> MeshQuality:
@@ -61,16 +81,17 @@ class Stage:
         return assess_quality(self.mesh)
 
     def describe(self) -> list[str]:
-        """What will run, line by line: mesh, materials, time, units, solver."""
+        """What will run, line by line: mesh, materials, contact, time, units."""
         scene, mesh = self.scene, self.mesh
         extents = " x ".join(f"{extent:.3g}" for extent in np.subtract(*reversed(mesh.bounds())))
         held = len(self.body.pins.vertices)
-        time = scene.time
+        time, drive, contact = scene.time, self.drive, self.contact
         return [
             *self.source.notes,
             f"body: {len(mesh.tets)} tetrahedra, {len(mesh.vertices)} vertices ({held} pinned), "
             f"{extents} m, {self.body.mass.sum():.3g} kg",
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
+            *([] if contact is None else [describe_contact(contact, self.body, drive.gravity, len(drive.obstacles))]),
             f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
             f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
             f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
@@ -111,13 +132,25 @@ def set_stage(scene: Scene) -> Stage:
         place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
         for number, force in enumerate(si.force)
     )
-    drive = Drive(body, parts, loads, si.acceleration())
-    return Stage(scene, source, materials, body, drive, starting_velocity(body, si.start))
+    obstacles = tuple(
+        make_obstacle(table, _key("collider", number, table.name), metres, scene.up_axis)
+        for number, table in enumerate(si.collider)
+    )
+    drive = Drive(body, parts, loads, si.acceleration(), obstacles)
+    touching = si.touching()
+    contact = None if touching is None else contact_settings(touching, mesh, metres)
+    return Stage(scene, source, materials, body, drive, starting_velocity(body, si.start), contact)
 
 
 def _key(table: str, number: int, name: str | None) -> str:
     """How messages call one of several tables."""
     return f"{table}[{number}]" if name is None else f'{table}[{number}] "{name}"'
+
+
+def _plain_name(number: int, name: str | None) -> str:
+    """A name that every format takes, no other collider's."""
+    plain = re.sub(r"\W", "_", name or "collider", flags=re.ASCII)
+    return f"{plain}_{number}"
 
 
 def _assign_materials(mesh: TetMesh, scene: Scene, metres: float) -> tuple[dict[str, Material], NDArray[np.int32]]:
@@ -198,6 +231,8 @@ def full_solver(stage: Stage) -> FullSolver:
         linear_solver=method.linear_solver,
         max_iterations=method.max_iterations,
         time_step=time.step,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
     )
 
 
@@ -210,4 +245,6 @@ def reduced_solver(stage: Stage, model: ReducedModel) -> ReducedSolver:
         integrator=time.integrator,
         tolerance=method.residual,
         max_iterations=method.max_iterations,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
     )

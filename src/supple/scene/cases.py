@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import supple
 from supple.method import Report, Solver
 from supple.scene.build import Stage, place_load, starting_velocity
+from supple.scene.collider import ColliderTable
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.motion import rotate
 from supple.scene.pin import Pin
@@ -23,10 +24,11 @@ from supple.scene.simulate import start_motion, step_inputs
 from supple.scene.units import to_metres
 from supple.solve import Gravity, Inputs, Moment, NodalForce
 
-__all__ = ["Case", "case_steps", "draw_cases", "is_driven", "last_key", "play_case", "scene_steps"]
+__all__ = ["Case", "case_steps", "draw_cases", "draw_judges", "is_driven", "last_key", "play_case", "scene_steps"]
 
 FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
+Moving = TypeVar("Moving", Pin, ColliderTable)
 
 FEWEST, MOST = 12, 60  #: steps of a case when nothing in the scene asks for more
 SLOWEST = 0.1  #: factor on the speed of pins
@@ -68,26 +70,25 @@ class Case:
         tables = [part.pin.model_dump(mode="json") for part in drive.parts]
         tables += [load.force.model_dump(mode="json") for load in drive.loads]
         numbers = [self.first, self.steps, self.rate, self.integrator, tolerance, drive.gravity]
+        solids = [obstacle.digest() for obstacle in drive.obstacles]
         version = supple.__version__  # another one may step otherwise
-        digest = hashlib.sha256(json.dumps([version, body, tables, numbers], sort_keys=True).encode())
+        digest = hashlib.sha256(json.dumps([version, body, tables, numbers, solids], sort_keys=True).encode())
         for array in (self.velocity, *(load.weights for load in drive.loads)):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
 
-def draw_cases(stage: Stage, steps: int, heldout_steps: int) -> tuple[list[Case], list[Case]]:
-    """Cases to train on and cases to judge by; each is drawn by its own number, whatever the number of cases.
+def draw_cases(stage: Stage, steps: int, numbers: Iterable[int]) -> list[Case]:
+    """Cases to train on; each is drawn by its own number."""
+    return [_draw(stage, "case", 0, number, steps) for number in numbers]
 
-    The first to judge by is the scene as it is, unless that deforms nothing.
-    """
-    table = stage.scene.training
-    judges = [_draw(stage, "heldout", 1, number, heldout_steps) for number in range(table.heldout)]
+
+def draw_judges(stage: Stage, steps: int) -> list[Case]:
+    """Cases to judge by; the first is the scene as it is, unless that deforms nothing."""
+    judges = [_draw(stage, "heldout", 1, number, steps) for number in range(stage.scene.training.heldout)]
     if _deforms(stage):
-        drive = stage.drive
-        judges[0] = _make_case(
-            stage, judges[0].name, drive.parts, drive.loads, drive.gravity, stage.velocity, heldout_steps
-        )
-    return [_draw(stage, "case", 0, number, steps) for number in range(table.cases)], judges
+        judges[0] = _make_case(stage, judges[0].name, stage.drive, stage.velocity, steps)
+    return judges
 
 
 def scene_steps(stage: Stage, heldout_steps: int) -> int:
@@ -121,13 +122,12 @@ def is_driven(stage: Stage) -> bool:
 def _acts(stage: Stage) -> bool:
     """Whether anything in the scene itself moves the body."""
     pulled = stage.drive.gravity is not None and any(stage.drive.gravity)
-    moved = any(part.pin.move is not None or part.pin.turn is not None for part in stage.drive.parts)
-    return bool(pulled or moved or stage.drive.loads or stage.velocity.any())
+    return bool(pulled or stage.drive.moves or stage.drive.loads or stage.velocity.any())
 
 
 def _deforms(stage: Stage) -> bool:
-    """Whether the scene itself deforms the body: one that nothing holds only travels under what acts on all of it."""
-    if any(len(part.vertices) for part in stage.drive.parts):
+    """Whether the scene itself deforms the body: one that nothing stops only travels under what acts on all of it."""
+    if stage.drive.obstacles or any(len(part.vertices) for part in stage.drive.parts):
         return _acts(stage)
     pushed = any(0 < len(load.vertices) < len(stage.body.mass) for load in stage.drive.loads)
     return pushed or any(stage.scene.start.spin)
@@ -159,30 +159,22 @@ def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
     if not is_driven(stage):
         gravity = _vector(EARTH * draw.factor() * down)
     parts = stage.drive.parts
+    obstacles = stage.drive.obstacles
     if stage.scene.time.integrator != "static":
         parts = tuple(HeldPart(_hasten(part.pin, speed), part.vertices) for part in parts)
+        obstacles = tuple(replace(obstacle, table=_hasten(obstacle.table, speed)) for obstacle in obstacles)
     start = si.start.model_copy(update={"velocity": velocity, "spin": spin})
-    gravity_or_none = gravity if any(gravity) else None
-    return _make_case(
-        stage, f"{name}-{number:04d}", parts, loads, gravity_or_none, starting_velocity(stage.body, start), steps
-    )
+    drive = Drive(stage.body, parts, loads, gravity if any(gravity) else None, obstacles)
+    return _make_case(stage, f"{name}-{number:04d}", drive, starting_velocity(stage.body, start), steps)
 
 
-def _make_case(
-    stage: Stage,
-    name: str,
-    parts: tuple[HeldPart, ...],
-    loads: tuple[Load, ...],
-    gravity: Vector | None,
-    velocity: FloatArray,
-    steps: int,
-) -> Case:
+def _make_case(stage: Stage, name: str, drive: Drive, velocity: FloatArray, steps: int) -> Case:
     """A case with this drive, in the scene's time."""
     time = stage.scene.time
     is_static = time.integrator == "static"
     return Case(
         name=name,
-        drive=Drive(stage.body, parts, loads, gravity),
+        drive=drive,
         velocity=velocity,
         first=0 if is_static else -time.preroll * time.substeps,
         steps=steps,
@@ -221,11 +213,11 @@ def _vary_load(load: Load, draw: _Draw) -> Load:
     return replace(load, force=load.force.model_copy(update={"vector": draw.vary(load.force.vector)}))
 
 
-def _hasten(pin: Pin, speed: float) -> Pin:
-    """The pin going through its motion `speed` times as fast."""
+def _hasten(table: Moving, speed: float) -> Moving:
+    """The pin or collider going through its motion `speed` times as fast."""
     changed: dict[str, Any] = {}
     for name in ("move", "turn"):
-        motion = getattr(pin, name)
+        motion = getattr(table, name)
         if motion is None:
             continue
         rate = getattr(motion, motion.rate)
@@ -235,15 +227,16 @@ def _hasten(pin: Pin, speed: float) -> Pin:
         else:
             keys = [key.model_copy(update={"t": key.t / speed}) for key in motion.keys]
             changed[name] = motion.model_copy(update={"keys": keys})
-    return pin.model_copy(update=changed)
+    return table.model_copy(update=changed)
 
 
 def last_key(drive: Drive) -> float:
-    """Time [s] after which pins stand still and loads are steady; infinite for motion that never ends."""
+    """Time [s] after which pins and colliders stand still and loads are steady; infinite for endless motion."""
     times = [0.0]
     for part in drive.parts:
         times += [time for time in (part.pin.from_, part.pin.until) if time is not None]
-        for motion in (part.pin.move, part.pin.turn):
+    for table in drive.tables():
+        for motion in (table.move, table.turn):
             if motion is not None:
                 times.append(math.inf if motion.keys is None else motion.keys[-1].t)
     for load in drive.loads:

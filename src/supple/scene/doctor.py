@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +14,18 @@ from supple.errors import OutputError
 from supple.material import Material
 from supple.scene.build import Stage, set_stage
 from supple.scene.defaults import open_scene
+from supple.scene.finding import ORDER, Finding
+from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
 from supple.scene.record import probe_outputs
 
 __all__ = ["Finding", "diagnose", "examine"]
 
-Severity = Literal["error", "warning", "note"]
-ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
 PLAUSIBLE_SIZE = (1e-3, 50.0)
 PLAUSIBLE_YOUNG = (100.0, 1e9)
 PLAUSIBLE_DENSITY = (50.0, 20_000.0)
 LOCKING_POISSON = 0.45
 LONG_STEP = 0.25
 MANY_SUBSTEPS = 1000  #: more are no advice to give
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing worth knowing about a scene before it runs."""
-
-    severity: Severity
-    check: str
-    text: str
 
 
 def diagnose(stage: Stage) -> list[Finding]:
@@ -50,6 +40,9 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_supports,
         check_pins,
         check_motion,
+        check_overlap,
+        check_rest_overlap,
+        check_sinking,
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
@@ -184,6 +177,8 @@ def check_supports(stage: Stage) -> Iterator[Finding]:
     labels = stage.mesh.components()
     parts = int(labels.max()) + 1
     loose = parts - len(np.unique(labels[stage.body.pins.vertices]))
+    if stage.drive.obstacles:  # which may hold what no pin does
+        return
     if stage.scene.time.integrator == "static":
         if loose or not _holds_rigid_motion(stage, labels):
             yield Finding(
@@ -226,16 +221,15 @@ def check_pins(stage: Stage) -> Iterator[Finding]:
 def check_motion(stage: Stage) -> Iterator[Finding]:
     """A scene in which nothing happens, or in which the body falls out of sight."""
     scene = stage.scene
-    moved = any(part.pin.move is not None or part.pin.turn is not None for part in stage.drive.parts)
     started = any(scene.start.velocity) or any(scene.start.spin)
     pulled = stage.drive.gravity is not None and any(stage.drive.gravity)
-    if not (moved or started or pulled or stage.drive.loads):
+    if not (stage.drive.moves or started or pulled or stage.drive.loads):
         yield Finding(
             "warning",
             "motion",
             "no gravity, no force and no moving pin acts on the body, so it stands still: add one of them.",
         )
-    if pulled and not stage.drive.parts and scene.time.integrator != "static":
+    if pulled and not stage.drive.parts and not stage.drive.obstacles and scene.time.integrator != "static":
         seconds = scene.time.frames / scene.time.fps
         drop = 0.5 * float(np.linalg.norm(stage.drive.gravity or 0.0)) * seconds**2
         yield Finding(

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from supple.errors import OutputError
 from supple.io import Cache, open_cache
 from supple.picture import RenderOptions, render_frames, render_strip, save_film, save_picture
+from supple.picture.render import HEIGHT, WIDTH, fit_camera
+from supple.picture.strip import PANEL_HEIGHT, PANEL_WIDTH
+from supple.scene.props import Props
 
 __all__ = ["FIELD_LABELS", "Drawing", "draw_recording"]
 
@@ -21,6 +24,8 @@ FIELD_LABELS = {
     "velocity": "speed [m/s]",
     "J": "volume ratio J",
     "von_mises": "von Mises stress [Pa]",
+    "contact_force": "contact force [N]",
+    "contact_depth": "contact depth [m]",
 }
 FILMS = (".gif", ".mp4")
 
@@ -47,29 +52,32 @@ def draw_recording(source: str | Path, target: str | Path, drawing: Drawing | No
     if film and (drawing.frame is not None or drawing.strip is not None):
         raise OutputError(f"{target} is a film, which shows all frames: name it .png for a frame or a strip.")
     cache = open_cache(source)
-    frames, values = _Surfaces(cache), None if drawing.field is None else _Values(cache, drawing.field)
-    options = _options(cache, drawing)
+    props = Props(cache)
+    frames = _Surfaces(cache, props)
+    values = None if drawing.field is None else _Values(cache, props, drawing.field)
+    options = _options(cache, drawing, props)
+    triangles = props.join_triangles(cache.triangles)
     if film:
-        pictures = render_frames(frames, cache.triangles, times=cache.times, values=values, **options)
+        pictures = render_frames(frames, triangles, times=cache.times, values=values, **options)
         save_film(target, pictures, cache.info.fps / _stride(cache))
     elif drawing.strip is not None:
         save_picture(
             target,
-            render_strip(frames, cache.triangles, count=drawing.strip, times=cache.times, values=values, **options),
+            render_strip(frames, triangles, count=drawing.strip, times=cache.times, values=values, **options),
         )
     else:
         place = _find_frame(cache, drawing.frame, source)
         one = None if values is None else [values[place]]
         times = [cache.times[place]] if cache.frames > 1 else None
-        save_picture(target, *render_frames([frames[place]], cache.triangles, times=times, values=one, **options))
+        save_picture(target, *render_frames([frames[place]], triangles, times=times, values=one, **options))
     return {"file": target, "frames": cache.frames, "field": drawing.field, "triangles": len(cache.triangles)}
 
 
 class _Surfaces(Sequence[NDArray[np.float64]]):
-    """The drawn surface frame by frame, read when asked for."""
+    """The drawn surface and its colliders frame by frame, read when asked for."""
 
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
+    def __init__(self, cache: Cache, props: Props) -> None:
+        self._cache, self._props = cache, props
 
     def __len__(self) -> int:
         return self._cache.frames
@@ -86,17 +94,17 @@ class _Surfaces(Sequence[NDArray[np.float64]]):
         return self._read(place)
 
     def _read(self, place: int) -> NDArray[np.float64]:
-        return self._cache.surface_positions(place)
+        return np.concatenate([self._cache.surface_positions(place), self._props.positions(place)])
 
 
 class _Values(_Surfaces):
-    """One number for every vertex of the drawn surface, frame by frame; vectors by their length.
+    """One number for every vertex of the drawn surface, frame by frame; vectors by their length, colliders without.
 
     Where a recording has no rest shape, displacement is counted from its first frame.
     """
 
-    def __init__(self, cache: Cache, field: str) -> None:
-        super().__init__(cache)
+    def __init__(self, cache: Cache, props: Props, field: str) -> None:
+        super().__init__(cache, props)
         self._field = field
 
     def _read(self, place: int) -> NDArray[np.float64]:
@@ -105,10 +113,11 @@ class _Values(_Surfaces):
             values = cache.surface_positions(place) - cache.surface_positions(0)
         else:
             values = cache.point_values(self._field, place)
-        return values if values.ndim == 1 else np.asarray(np.linalg.norm(values, axis=1))
+        numbers = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
+        return np.concatenate([numbers, np.full(self._props.count, np.nan)])
 
 
-def _options(cache: Cache, drawing: Drawing) -> RenderOptions:
+def _options(cache: Cache, drawing: Drawing, props: Props) -> RenderOptions:
     """The settings all pictures share."""
     up_axis: Literal["y", "z"] = cache.info.up_axis
     options: RenderOptions = {"up_axis": up_axis, "edges": drawing.edges}
@@ -118,6 +127,13 @@ def _options(cache: Cache, drawing: Drawing) -> RenderOptions:
         options["height"] = drawing.height
     if drawing.field is not None:
         options["label"] = FIELD_LABELS.get(drawing.field, drawing.field)
+    if props:
+        usual = (WIDTH, HEIGHT) if drawing.strip is None else (PANEL_WIDTH, PANEL_HEIGHT)
+        width, height = drawing.width or usual[0], drawing.height or usual[1]
+        legend = drawing.field is not None and drawing.strip is None
+        options["camera"] = fit_camera(props.bounds, up_axis, width, height, legend)
+        options["ground"] = props.ground
+        options["colour"] = props.colours(len(cache.surface_positions(0)), drawing.field is not None)
     return options
 
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.collider import Collider
 from supple.elastic import Body
 from supple.method.novelty import GRAVITY, digest_load, digest_pins, unit_of
+from supple.scene.collider import ColliderTable
 from supple.scene.force import Force
+from supple.scene.obstacle import Obstacle
 from supple.scene.pin import Pin
-from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, RemovePin
+from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin
 
 __all__ = ["Drive", "HeldPart", "Load"]
 
@@ -56,14 +59,30 @@ class Drive:
     parts: tuple[HeldPart, ...]
     loads: tuple[Load, ...]
     gravity: tuple[float, float, float] | None
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def colliders(self) -> tuple[Collider, ...]:
+        """The solids that the body stops at."""
+        return tuple(obstacle.solid for obstacle in self.obstacles)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a pin or a collider moves."""
+        return any(table.move is not None or table.turn is not None for table in self.tables())
+
+    def tables(self) -> list[Pin | ColliderTable]:
+        """The tables of all that may move: pins, then colliders."""
+        return [*(part.pin for part in self.parts), *(obstacle.table for obstacle in self.obstacles)]
 
     def moment(self, time: float, holding: float | None = None) -> Moment:
-        """Targets and forces at `time` [s]; during the pre-roll (time < 0) pins stand where they begin.
+        """Targets, forces and colliders at `time` [s]; in the pre-roll (time < 0) what moves stands where it begins.
 
         `holding` [s] is the time that decides which pins hold: the beginning of a step, for all of it.
         """
         held = time if holding is None else holding
-        return Moment(time=time, targets=self.targets(max(time, 0.0), held), forces=self.forces(time))
+        moving = max(time, 0.0)
+        return Moment(time, self.targets(moving, held), self.forces(time), self.placements(moving))
 
     def targets(self, time: float, holding: float) -> NDArray[np.float64]:
         """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last that holds counts."""
@@ -76,6 +95,10 @@ class Drive:
                 placed = part.pin.targets(self.body.mesh.vertices[part.vertices], time)
                 targets[rows] = np.where(held, placed, targets[rows])
         return targets
+
+    def placements(self, time: float) -> tuple[Placement, ...]:
+        """Where the colliders stand at `time` [s]."""
+        return tuple(obstacle.place(time) for obstacle in self.obstacles)
 
     def _own(self) -> list[HeldPart]:
         """The pins that hold from the start; the others hold vertices where they are found, by an event."""

@@ -51,7 +51,8 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     probe_outputs(outputs)
     written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
     model = scene.method.model or (default_model(asked.source) if scene.method.name == "reduced" else None)
-    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model])
+    solids = [table.file for table in scene.collider]
+    _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
     events = None if asked.replay is None else load_events(asked.replay)

@@ -1,4 +1,4 @@
-"""How pins move: keyframed or steady translation and rotation, as functions of time."""
+"""How pins and colliders move: keyframed or steady translation and rotation, as functions of time."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from supple.scene.section import LENGTH, SPEED, Section, Unit, Vec3
 
-__all__ = ["Move", "MoveKey", "ScaleKey", "Turn", "TurnKey", "interpolate"]
+__all__ = ["UNIT_AXES", "Axis", "Move", "MoveKey", "ScaleKey", "Turn", "TurnKey", "carry", "interpolate"]
 
 Ease = Literal["linear", "smooth"]
 UNIT_AXES = {"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0], "z": [0.0, 0.0, 1.0]}
 
 
 class MoveKey(Section):
-    """Where a moving pin is at one time."""
+    """Where a moving pin or collider is at one time."""
 
     t: Annotated[float, Unit("s")] = Field(description="time of the key")
     by: Annotated[Vec3, LENGTH] = Field(description="displacement from the rest position")
 
 
 class TurnKey(Section):
-    """How far a turning pin is turned at one time."""
+    """How far a turning pin or collider is turned at one time."""
 
     t: Annotated[float, Unit("s")] = Field(description="time of the key")
     degrees: Annotated[float, Unit("degrees")] = Field(description="angle from the rest position")
@@ -60,7 +60,7 @@ class _Motion(Section):
 
 
 class Move(_Motion):
-    """Translation of a pin; before the first key and after the last it stands still."""
+    """Translation of a pin or collider; before the first key and after the last it stands still."""
 
     rate: ClassVar[str] = "velocity"
     keys: list[MoveKey] | None = Field(default=None, description="keyframes { t, by }")
@@ -79,13 +79,18 @@ def _axis_vector(value: object) -> object:
     return UNIT_AXES.get(value, value) if isinstance(value, str) else value
 
 
+#: A direction, or the name of an axis.
+Axis = Annotated[Vec3, BeforeValidator(_axis_vector)]
+
+
 class Turn(_Motion):
-    """Rotation of a pin about an axis; applied before the translation."""
+    """Rotation of a pin or collider about an axis; applied before the translation."""
 
     rate: ClassVar[str] = "speed"
-    axis: Annotated[Vec3, BeforeValidator(_axis_vector)] = Field(description='"x", "y", "z" or a direction')
+    axis: Axis = Field(description='"x", "y", "z" or a direction')
     about: Annotated[Vec3 | None, LENGTH] = Field(
-        default=None, description="a point of the axis (default: the mean of the pinned vertices)"
+        default=None,
+        description="a point of the axis (default: the mean of the pinned vertices, or the collider's `at`)",
     )
     keys: list[TurnKey] | None = Field(default=None, description="keyframes { t, degrees }")
     speed: Annotated[float | None, Unit("degrees/s")] = Field(default=None, description="steady speed from time 0 on")
@@ -105,6 +110,17 @@ class Turn(_Motion):
             keys = self.keys or []
             degrees = float(interpolate([k.t for k in keys], [(k.degrees,) for k in keys], time, self.ease)[0])
         return rotate(np.asarray(self.axis), np.deg2rad(degrees))
+
+
+def carry(
+    points: NDArray[np.float64], centre: NDArray[np.float64], move: Move | None, turn: Turn | None, time: float
+) -> NDArray[np.float64]:
+    """Where points [m], shape (k, 3), are at `time` [s]: turned, about `centre` if nothing else is said, then moved."""
+    placed = points
+    if turn is not None:
+        about = centre if turn.about is None else np.asarray(turn.about)
+        placed = (placed - about) @ turn.rotation(time).T + about
+    return placed if move is None else placed + move.offset(time)
 
 
 def rotate(axis: NDArray[np.float64], angle: float) -> NDArray[np.float64]:

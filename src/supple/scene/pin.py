@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from supple.scene.motion import Move, Turn
+from supple.scene.motion import Move, Turn, carry
 from supple.scene.section import Section, Unit
 from supple.scene.select import Select
 
@@ -50,13 +50,7 @@ class Pin(Section):
 
     def targets(self, rest: NDArray[np.float64], time: float) -> NDArray[np.float64]:
         """Where vertices with these rest positions [m], shape (k, 3), are held at `time` [s]."""
-        placed = rest
-        if self.turn is not None:
-            about = rest.mean(axis=0) if self.turn.about is None else np.asarray(self.turn.about)
-            placed = (placed - about) @ self.turn.rotation(time).T + about
-        if self.move is not None:
-            placed = placed + self.move.offset(time)
-        return placed
+        return carry(rest, rest.mean(axis=0), self.move, self.turn, time)
 
 
 def check_interval(begin: float | None, end: float | None) -> None:

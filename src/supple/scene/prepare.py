@@ -87,7 +87,7 @@ def bare_name(source: Path) -> str:
 
 def stamp_loads(stage: Stage) -> str:
     """Fingerprint of what a model is trained for beside the body: all that acts on it, and the time step."""
-    keys = {"gravity", "units", "up_axis", "pin", "force", "start", "time", "training"}
+    keys = {"gravity", "units", "up_axis", "pin", "force", "collider", "contact", "start", "time", "training"}
     tables: dict[str, Any] = stage.scene.model_dump(mode="json", include=keys)
     tables["time"].pop("frames")
     tables["training"] = tables["training"]["load"]

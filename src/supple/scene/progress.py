@@ -24,6 +24,12 @@ class FrameRow:
     kinetic_energy: float  #: [J]
     elastic_energy: float  #: [J]
     kind: str
+    contacts: int = 0  #: that penetrate at the end
+    contact_depth: float = 0.0  #: of the deepest of them [m]
+    contact_forces: tuple[tuple[float, float, float], ...] = ()  #: of every collider on the body [N]
+    contact_rounds: int = 0  #: looks for contacts
+    contact_settled: bool = True  #: a further look would have changed nothing
+    crossings: int | None = None  #: passages through a surface; None where that is not checked
 
 
 class Listener(Protocol):
@@ -74,8 +80,10 @@ class LogListener:
         if self._done % every == 0 or self._done == self._frames:
             spent = self._clock() - self._began
             left = spent / self._done * (self._frames - self._done)
-            iterations = f"{row.newton_iterations} Newton iterations"
-            self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {iterations}, {_span(left)} left")
+            did = f"{row.newton_iterations} Newton iterations"
+            if row.contacts:
+                did += f", {_count_contacts(row)} up to {1e3 * row.contact_depth:.3g} mm deep"
+            self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {did}, {_span(left)} left")
 
     def end(self) -> None: ...
 
@@ -102,19 +110,20 @@ class TerminalListener:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn(f"{unit}s  {{task.fields[ms]:.1f}} ms/{unit}"),
+            TextColumn(f"{unit}s  {{task.fields[ms]:.1f}} ms/{unit}{{task.fields[touch]}}"),
             TimeRemainingColumn(),
             TextColumn("left"),
             console=self._console,
         )
-        self._task = self._bar.add_task("simulating", total=frames, ms=0.0)
+        self._task = self._bar.add_task("simulating", total=frames, ms=0.0, touch="")
         self._ms, self._done = 0.0, 0
         self._bar.start()
 
     def frame(self, row: FrameRow) -> None:
         self._done += 1
         self._ms += row.ms
-        self._bar.update(self._task, advance=1, ms=self._ms / self._done)
+        touch = f"  {_count_contacts(row)}" if row.contacts else ""
+        self._bar.update(self._task, advance=1, ms=self._ms / self._done, touch=touch)
 
     def end(self) -> None:
         if self._bar is not None:
@@ -129,6 +138,10 @@ def pick_listener(verbosity: int) -> Listener:
     if verbosity == 0 and sys.stderr.isatty():
         return TerminalListener(sys.stderr)
     return LogListener(sys.stderr, each=verbosity > 0)
+
+
+def _count_contacts(row: FrameRow) -> str:
+    return f"{row.contacts} contact{'s' * (row.contacts > 1)}"
 
 
 def _span(seconds: float) -> str:

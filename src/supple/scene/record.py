@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.result import Touch
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
 from supple.scene.build import Built
@@ -43,12 +45,30 @@ def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
 
 def stamp_run(built: Built, events: EventLog) -> str:
     """Fingerprint of all that decides how a run goes on; what is written and how long it runs does not."""
-    beside: Any = {"output": True, "mesh": True, "training": True, "time": {"frames"}, "method": {"model"}}
+    beside: Any = {
+        "output": True,
+        "mesh": True,
+        "collider": True,
+        "training": True,
+        "time": {"frames"},
+        "method": {"model"},
+    }
     keys = built.scene.model_dump(mode="json", exclude=beside)
     replayed = {frame: [event_to_dict(event) for event in found] for frame, found in events.items()}
     trained = "" if built.model is None else built.model.hash()
-    text = json.dumps([keys, replayed], sort_keys=True) + built.solver.name + built.body.hash() + trained
+    solids = [obstacle.digest() for obstacle in built.drive.obstacles]
+    text = json.dumps([keys, replayed, solids], sort_keys=True) + built.solver.name + built.body.hash() + trained
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _list_contacts(touching: Touch | None) -> dict[str, NDArray[Any]]:
+    """The points that touch as arrays by name, all empty where nothing does."""
+    if touching is None:
+        return {
+            "vertex": np.zeros(0, np.int32), "source": np.zeros(0, np.int32), "point": np.zeros((0, 3)),
+            "normal": np.zeros((0, 3)), "depth": np.zeros(0), "force": np.zeros((0, 3)),
+        }  # fmt: skip
+    return {field.name: getattr(touching, field.name) for field in fields(touching)}
 
 
 class Recorder:
@@ -76,6 +96,7 @@ class Recorder:
             self._built.body.mesh,
             CacheInfo(scene.time.fps, scene.up_axis, scene.metres, start_frame=0),
             render=self._built.source.render,
+            colliders=self._built.collider_surfaces(),
             resume_at=self.resumed.frame + 1 if self.resumed is not None and begun else None,
         )
         opened.callback(writer.close)
@@ -134,15 +155,31 @@ class Recorder:
         """The frame with the fields that are asked for."""
         built = self._built
         x, v, _ = built.solver.to_full(now.state)
-        fields = self._fields()
+        asked = self._fields()
+        points = self._contact_fields(now, asked)
         cells = {"J": built.body.jacobians, "von_mises": self._stress_of(now)}
         return Frame(
             index=now.frame,
             time=now.frame / built.scene.time.fps,
             positions=x,
-            velocities=v if "velocity" in fields else None,
-            cell_data={name: values(x) for name, values in cells.items() if name in fields},
+            velocities=v if "velocity" in asked else None,
+            point_data=points,
+            cell_data={name: values(x) for name, values in cells.items() if name in asked},
+            contacts=_list_contacts(now.touching) if points else None,
+            colliders=built.drive.placements(max(now.frame / built.scene.time.fps, 0.0)),
         )
+
+    def _contact_fields(self, now: Simulated, asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Force on every vertex that touches [N], (n, 3), and its depth [m], (n,)."""
+        if self._built.contact is None:
+            return {}
+        count = len(self._built.mesh.vertices)
+        force, depth = np.zeros((count, 3)), np.zeros(count)
+        if now.touching is not None:
+            np.add.at(force, now.touching.vertex, now.touching.force)
+            np.maximum.at(depth, now.touching.vertex, now.touching.depth)
+        values = {"contact_force": force, "contact_depth": depth}
+        return {name: array for name, array in values.items() if name in asked}
 
     def _stress_of(self, now: Simulated) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Von Mises stress with the stiffness that events have left."""
@@ -150,8 +187,8 @@ class Recorder:
         return lambda x: factor * self._built.body.von_mises(x)
 
     def _fields(self) -> Sequence[str]:
-        asked = self._built.scene.output.fields
-        if asked is not None:
-            return asked
+        named = self._built.scene.output.fields
+        if named is not None:
+            return named
         rich = any(path.suffix.lower() in (".pvd", ".npz") for path in self.files)
         return FIELDS if rich else ("velocity",)

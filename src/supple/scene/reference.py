@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import types
+from inspect import cleandoc
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from supple.scene.collider import ColliderTable
+from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable, RegionTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
@@ -33,6 +36,8 @@ TABLES: dict[str, type[Section]] = {
     "pin.turn.keys": TurnKey,
     "[[force]]": Force,
     "force.keys": ScaleKey,
+    "[[collider]]": ColliderTable,
+    "[contact]": ContactTable,
     "[start]": StartTable,
     "[method]": MethodTable,
     "[training]": TrainingTable,
@@ -49,7 +54,7 @@ def scene_reference() -> str:
     """The whole reference as Markdown: one table of keys for each table of the scene file."""
     parts = [f"{UNITS_RULE}\n\nAn unknown key is an error that suggests the nearest known one.\n"]
     for title, section in TABLES.items():
-        parts.append(f"## {title if title.startswith('Top') else f'`{title}`'}\n\n{(section.__doc__ or '').strip()}\n")
+        parts.append(f"## {title if title.startswith('Top') else f'`{title}`'}\n\n{cleandoc(section.__doc__ or '')}\n")
         parts.append("| key | type | unit | default | meaning |\n| --- | --- | --- | --- | --- |")
         parts.append("\n".join(_row(section, name, field) for name, field in section.model_fields.items()) + "\n")
     return "\n".join(parts)

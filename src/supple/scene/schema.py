@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from supple.scene.collider import ColliderTable
+from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable
 from supple.scene.pin import Pin
@@ -18,8 +20,8 @@ __all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartT
 
 EARTH = 9.81
 NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
-FIELDS = ("displacement", "velocity", "J", "von_mises")
-Fields = Literal["displacement", "velocity", "J", "von_mises"]
+Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
+FIELDS: tuple[str, ...] = get_args(Fields)
 
 
 class TimeTable(Section):
@@ -136,7 +138,8 @@ class OutputTable(Section):
     every: int = Field(default=1, ge=1, description="write every so many frames")
     fields: list[Fields] | None = Field(
         default=None,
-        description="written where the format can hold them (default: all for .pvd and .npz, else velocity)",
+        description="written where the format can hold them (default: all for .pvd and .npz, else velocity); those of "
+        "contact bring the points that touch along",
     )
     checkpoint: int = Field(default=10, ge=0, description="frames between checkpoints; 0: only when the run is stopped")
 
@@ -167,6 +170,10 @@ class Scene(Section):
     material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
     pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
     force: list[Force] = Field(default_factory=list, description="loads besides gravity")
+    collider: list[ColliderTable] = Field(default_factory=list, description="rigid things that the body stops at")
+    contact: ContactTable | None = Field(
+        default=None, description="what touches what; without it, and without colliders, nothing does"
+    )
     start: StartTable = Field(default=StartTable(), description="how the body moves at the start")
     method: MethodTable = Field(default=MethodTable(), description="how a step is solved")
     training: TrainingTable = Field(default=TrainingTable(), description="what a reduced model learns from")
@@ -182,6 +189,10 @@ class Scene(Section):
     def metres(self) -> float:
         """Size of one scene unit [m]."""
         return UNITS[self.units]
+
+    def touching(self) -> ContactTable | None:
+        """The contact table that counts; None where nothing touches anything."""
+        return self.contact or (ContactTable() if self.collider else None)
 
     def acceleration(self) -> tuple[float, float, float] | None:
         """Steady gravity [m/s²], or None when it is off or given as a force."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.contacts import SELF
+from supple.contact.result import Touch
 from supple.errors import ConvergenceError
 from supple.method import Report, Solver
 from supple.scene.build import Built
+from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow
 from supple.scene.replay import EventLog
@@ -25,6 +29,8 @@ class Simulated(NamedTuple):
     frame: int
     state: Any
     row: FrameRow | None = None
+    touching: Touch | None = None
+    """What penetrates, where anything does."""
 
 
 def start_scene(built: Built) -> Simulated:
@@ -54,26 +60,34 @@ def simulate(built: Built, start: Simulated | None = None, events: EventLog | No
 
     Events logged for frame k act on the way to frame k + 1.
     """
-    frame, state, _ = start or start_scene(built)
-    while frame < built.scene.time.frames:
-        frame, state, row = _advance(built, frame, state, (events or {}).get(frame, ()))
-        yield Simulated(frame, state, row)
+    now = start or start_scene(built)
+    check = make_check(built)
+    while now.frame < built.scene.time.frames:
+        now = _advance(built, now.frame, now.state, (events or {}).get(now.frame, ()), check)
+        yield now
 
 
-def _advance(built: Built, frame: int, state: Any, events: Sequence[Any]) -> Simulated:
+def _advance(built: Built, frame: int, state: Any, events: Sequence[Any], check: CrossingCheck | None) -> Simulated:
     """The next frame, through all its substeps."""
     time = built.scene.time
     rate = time.fps * time.substeps
     reports: list[Report] = []
+    crossings = 0
     for number in range(frame * time.substeps, (frame + 1) * time.substeps):
         given = events if number == frame * time.substeps else ()
         inputs = step_inputs(built.drive, number, -time.preroll * time.substeps, rate, given)
+        begin = built.solver.positions(state)
         try:
             state, report = built.solver.step(state, inputs)
         except ConvergenceError as error:
             raise ConvergenceError(f"frame {frame + 1}: {error}") from error
         reports.append(report)
-    return Simulated(frame + 1, state, _summarise(built, frame + 1, state, reports))
+        if check is not None:
+            crossings += check.count(begin, built.solver.positions(state), inputs, report.touching)
+    row = _summarise(built, frame + 1, state, reports)
+    if check is not None:
+        row = replace(row, crossings=crossings)
+    return Simulated(frame + 1, state, row, reports[-1].touching)
 
 
 def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) -> FrameRow:
@@ -94,4 +108,20 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         kinetic_energy=float(0.5 * built.body.mass @ np.einsum("ij,ij->i", v, v)),
         elastic_energy=state.live.stiffness * built.body.energy(x),
         kind=reports[-1].kind,
+        contact_rounds=sum(report.contact_rounds for report in reports),
+        contact_settled=all(report.contact_settled for report in reports),
+        **_sum_contacts(reports[-1].touching, len(built.drive.obstacles)),
     )
+
+
+def _sum_contacts(touching: Touch | None, colliders: int) -> dict[str, Any]:
+    """How many contacts there are, how deep the deepest, and with what force each collider pushes the body [N]."""
+    forces = np.zeros((colliders, 3))
+    if touching is not None:
+        outside = touching.source != SELF
+        np.add.at(forces, touching.source[outside], touching.force[outside])
+    return {
+        "contacts": 0 if touching is None else len(touching),
+        "contact_depth": 0.0 if touching is None else float(touching.depth.max()),
+        "contact_forces": tuple(tuple(force) for force in forces.tolist()),
+    }

@@ -78,7 +78,7 @@ class SnapshotCache:
 
 def record_cases(stage: Stage, cases: Sequence[Case], cache: SnapshotCache, listener: Listener) -> list[Recorded]:
     """Every case as the full solver moves it: read where the cache has it, else simulated and kept."""
-    body = stage.body.hash()
+    body = stage.body.hash() + stage.contact_key()
     stamps = [case.stamp(body, stage.scene.method.residual) for case in cases]
     found = [cache.read(case, stamp, listener.say) for case, stamp in zip(cases, stamps, strict=True)]
     missing = sum(case.steps for case, known in zip(cases, found, strict=True) if known is None)

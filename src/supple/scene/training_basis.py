@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ __all__ = ["Span", "check_rank", "soft_modes", "span_motions"]
 
 FloatArray = NDArray[np.float64]
 MODES = 10
+LOOKS = 20  #: shapes of a held-out motion whose energy is looked at
+GROWTH = 1.2  #: factor between ranks that are looked at
 SHARE = 0.05  #: size of the first mode beside that of the snapshots, at most; it is the tolerance where that is less
 
 
@@ -38,11 +40,48 @@ class Span:
     coordinates: FloatArray
     """Of all snapshots in the columns, (t, most)."""
     source: str
+    heldout: Sequence[LocalMotion]
+    _known: dict[int, float] = field(default_factory=dict)
 
-    def rank_for(self, error: float) -> int:
-        """The smallest rank that misses at most this share, or the largest there is."""
+    @property
+    def most(self) -> int:
+        """The largest rank."""
+        return len(self.singular)
+
+    def rank_for(self, error: float, excess: float) -> int:
+        """The smallest rank found that misses at most this share and adds at most this energy, or the largest."""
+        rank = self._rank_missing(error)
+        while rank < self.most and self.excess(rank) > excess:
+            rank = min(math.ceil(GROWTH * rank), self.most)
+        return rank
+
+    def is_thin(self, error: float, excess: float) -> bool:
+        """Whether twice the rank that displacements ask for is still too stiff: other motions would help, not ranks."""
+        return self.excess(min(2 * self._rank_missing(error), self.most)) > excess
+
+    def _rank_missing(self, error: float) -> int:
         enough = self.missed <= error
-        return int(np.argmax(enough)) + 1 if enough.any() else len(self.missed)
+        return int(np.argmax(enough)) + 1 if enough.any() else self.most
+
+    def excess(self, rank: int) -> float:
+        """Energy that projection to the first columns adds to the held-out motions, as a share; the worst case counts.
+
+        A subspace may miss next to nothing of a motion and still be too stiff for it: what it misses may be strain in
+        a thin part that all the rest hangs from.
+        """
+        if rank not in self._known:
+            self._known[rank] = max(self._added(rank, motion) for motion in self.heldout)
+        return self._known[rank]
+
+    def _added(self, rank: int, motion: LocalMotion) -> float:
+        columns, metric, rest = self.columns[:, :rank], np.repeat(self.body.mass, 3), self.body.mesh.vertices
+        own = projected = 0.0
+        for k in np.unique(np.linspace(1, len(motion.u) - 1, LOOKS).astype(int)):
+            u = motion.u[k].ravel()
+            lost = (u - columns @ (columns.T @ (metric * u))).reshape(-1, 3)
+            own += self.body.energy(rest + motion.d[k])
+            projected += self.body.energy(rest + motion.d[k] - lost)
+        return projected / own - 1.0 if own > 0.0 else 0.0
 
     def basis(self, rank: int) -> tuple[Basis, FloatArray]:
         """The first columns, turned so that their rest stiffness is diagonal; and the snapshots in them, (t, rank)."""
@@ -100,7 +139,7 @@ def span_motions(
     del whole
     missed = np.max([_missed(columns, motion, metric) for motion in heldout], axis=0)
     source = f"{len(rows)} snapshots of {train.cases} cases with {modes.rank} modes and their derivatives"
-    return Span(body, columns, singular, missed, rows @ (metric[:, None] * columns), source)
+    return Span(body, columns, singular, missed, rows @ (metric[:, None] * columns), source, heldout)
 
 
 def _missed(columns: FloatArray, motion: LocalMotion, metric: FloatArray) -> FloatArray:

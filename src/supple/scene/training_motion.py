@@ -62,6 +62,11 @@ class Snapshots:
     """Largest displacement of a vertex in the frame [m]."""
     cases: int
 
+    def join(self, other: Snapshots) -> Snapshots:
+        """These snapshots and others after them."""
+        u, p = np.concatenate([self.u, other.u]), np.concatenate([self.p, other.p])
+        return Snapshots(u, p, max(self.largest, other.largest), self.cases + other.cases)
+
 
 def gather_snapshots(motions: Iterable[LocalMotion], count: int) -> Snapshots:
     """The `count` steps of motions that may come one by one: none of them is kept."""

@@ -26,7 +26,13 @@ def _range(value: object) -> object:
 class TrainingTable(Section):
     """Runs of the full solver that a reduced model is made from: the scene with its loads varied."""
 
-    cases: int = Field(default=6, ge=1, le=10_000, description="runs to learn from")
+    cases: int = Field(default=6, ge=1, le=10_000, description="runs to learn from at first")
+    max_cases: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="runs to learn from at most, should the first ones not be enough (default: four times as many)",
+    )
     heldout: int = Field(default=2, ge=1, le=1000, description="runs to judge by, which nothing is learned from")
     steps: int | None = Field(
         default=None,
@@ -49,3 +55,8 @@ class TrainingTable(Section):
         default=None, description="folder where finished runs are kept (default: `NAME.training` beside the scene)"
     )
     max_rank: int = Field(default=150, ge=1, le=2000, description="rank beyond which accuracy is not sought")
+
+    @property
+    def most_cases(self) -> int:
+        """Runs to learn from at most."""
+        return max(self.cases, self.max_cases or 4 * self.cases)

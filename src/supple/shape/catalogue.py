@@ -10,13 +10,14 @@ import numpy as np
 
 from supple.errors import SceneError
 from supple.mesh import TetMesh, fill_box, tetrahedralise
-from supple.shape.creature import creature
-from supple.shape.distance import Field, box, cone, cylinder, moved, smooth_intersection, smooth_union, sphere
+from supple.shape import ape, arm, bear, creature, figure, finger, hand, head, walker
+from supple.shape.character import Character
+from supple.shape.cross import cross, cross_character
+from supple.shape.distance import Field, box, scaled, sphere
+from supple.shape.rod import capsule, capsule_character, rod, rod_character
+from supple.shape.sketch import Sketch
 
-__all__ = ["SHAPES", "Shape", "make_shape"]
-
-#: Cells along the longest side when neither resolution nor elements is asked for.
-DEFAULT_RESOLUTION = 20
+__all__ = ["SHAPES", "Shape", "make_character", "make_shape"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,9 @@ class Shape:
     summary: str  #: one line for `--list`
     sizes: Mapping[str, float]  #: size keys and their defaults [m]
     build: Callable[..., Field]  #: called with the sizes
+    animate: Callable[..., Character] | None = None  #: called with the sizes; None without a skeleton
     is_box: bool = False  #: meshed by an exact grid instead of stuffing
+    resolution: int = 20  #: cells along the longest side when neither resolution nor elements is asked for
 
     def distance(self, **size: float) -> Field:
         """Signed distance [m] of the shape; sizes not given are the defaults."""
@@ -36,11 +39,18 @@ class Shape:
     def mesh(self, resolution: int | None = None, elements: int | None = None, **size: float) -> TetMesh:
         """Tets of the shape in one piece, by cells along the longest side or by the number of tets."""
         if resolution is None and elements is None:
-            resolution = DEFAULT_RESOLUTION
+            resolution = self.resolution
         field = self.distance(**size)
         if self.is_box:
             return fill_box(*field.bounds(), resolution, elements)
         return tetrahedralise(field, resolution, elements, keep=1.0)
+
+    def character(self, **size: float) -> Character:
+        """Skeleton, poses and motion that fit the shape; sizes not given are the defaults."""
+        if self.animate is None:
+            able = ", ".join(name for name, shape in SHAPES.items() if shape.animate)
+            raise SceneError(f"the shape '{self.name}' has no skeleton; use one of {able}.")
+        return self.animate(**self._check_sizes(size))
 
     def _check_sizes(self, size: Mapping[str, float]) -> dict[str, float]:
         for key, value in size.items():
@@ -59,36 +69,28 @@ def _sphere(radius: float) -> Field:
     return sphere((0.0, 0.0, 0.0), radius)
 
 
-def _capsule(length: float, radius: float) -> Field:
-    reach = length / 2 - radius
-    if reach <= 0:
-        raise SceneError(
-            f"a capsule of length {length} cannot have radius {radius}; give a radius below half the length."
-        )
-    return cone((-reach, 0.0, 0.0), (reach, 0.0, 0.0), radius, radius)
-
-
-def _cylinder(length: float, radius: float) -> Field:
-    return cylinder((0.0, 0.0, 0.0), length / 2, radius)
-
-
-def _cross(length: float, thickness: float, depth: float) -> Field:
-    """Two rounded bars crossing at right angles in the x-y plane."""
-    if thickness >= length:
-        raise SceneError(f"an x with bars of length {length} cannot be {thickness} thick; give a smaller thickness.")
-    # The bars are joined as if endless in depth, then cut: their flat sides stay flat where they cross.
-    bar = box((0.0, 0.0, 0.0), (length / 2, thickness / 2, length), rounding=thickness / 8)
-    half = np.sqrt(0.5)
-    bars = [moved(bar, [[half, -side, 0], [side, half, 0], [0, 0, 1]]) for side in (half, -half)]
-    slab = box((0.0, 0.0, 0.0), (length, length, depth / 2))
-    return smooth_intersection(smooth_union(bars, thickness / 4), slab, min(thickness, depth) / 8)
+def _drawn(
+    name: str, summary: str, measure: str, size: float, draw: Callable[[], Field], sketch: Sketch, resolution: int
+) -> Shape:
+    """A shape drawn for one size [m] and scaled to others."""
+    return Shape(
+        name,
+        summary,
+        {measure: size},
+        lambda **sizes: scaled(draw(), sizes[measure] / size),
+        lambda **sizes: sketch.build(sizes[measure] / size),
+        resolution=resolution,
+    )
 
 
 _BEAM = {"length": 1.0, "width": 0.2, "height": 0.2}
 _THIN = {"length": 1.0, "width": 0.05, "height": 0.05}
 _BOX = {"length": 1.0, "width": 1.0, "height": 1.0}
+_ROD = {"length": 1.0, "radius": 0.15}
+_CROSS = {"length": 1.0, "thickness": 0.2, "depth": 0.2}
 
-#: All shapes by name, centred on the origin with the long axis along x; the creature stands at y = 0.
+#: All shapes by name. Plain ones are centred on the origin with the long axis along x, fingers too; the others stand at
+#: y = 0 and face z.
 SHAPES: dict[str, Shape] = {
     shape.name: shape
     for shape in (
@@ -96,20 +98,37 @@ SHAPES: dict[str, Shape] = {
         Shape("thin_beam", "a slender beam along x", _THIN, _beam, is_box=True),
         Shape("box", "a block", _BOX, _beam, is_box=True),
         Shape("sphere", "a ball", {"radius": 0.5}, _sphere),
-        Shape("capsule", "a rod along x with round ends", {"length": 1.0, "radius": 0.15}, _capsule),
-        Shape("cylinder", "a rod along x with flat ends", {"length": 1.0, "radius": 0.15}, _cylinder),
-        Shape("x", "two crossed bars", {"length": 1.0, "thickness": 0.2, "depth": 0.2}, _cross),
-        Shape("creature", "a small friendly creature with floppy ears and a tail", {"height": 1.0}, creature),
+        Shape("capsule", "a rod along x with round ends", _ROD, capsule, capsule_character),
+        Shape("cylinder", "a rod along x with flat ends", _ROD, rod, rod_character),
+        Shape("x", "two crossed bars", _CROSS, cross, cross_character),
+        _drawn("creature", "a small friendly creature", "height", creature.HEIGHT, creature.draw, creature.SKETCH, 20),
+        _drawn("finger", "a finger along x", "length", finger.LENGTH, finger.draw, finger.SKETCH, 20),
+        _drawn("arm", "a torso with one arm", "height", arm.HEIGHT, arm.draw, arm.SKETCH, 40),
+        _drawn("hand", "a hand held up", "length", hand.LENGTH, hand.draw, hand.SKETCH, 32),
+        _drawn("head", "a hollow head with ears", "height", head.HEIGHT, head.draw, head.SKETCH, 32),
+        _drawn("figure", "a figure with big ears", "height", figure.HEIGHT, figure.draw, figure.SKETCH, 32),
+        _drawn("bear", "a bear on four legs", "length", bear.LENGTH, bear.draw, bear.SKETCH, 32),
+        _drawn("ape", "an ape with long arms", "height", ape.HEIGHT, ape.draw, ape.SKETCH, 32),
+        _drawn("walker", "a big horned walker with a tail", "height", walker.HEIGHT, walker.draw, walker.SKETCH, 56),
     )
 }
 
 
 def make_shape(name: str, resolution: int | None = None, elements: int | None = None, **size: float) -> TetMesh:
     """Tets of a built-in shape; for an unknown name or size, a SceneError suggests the nearest known one."""
+    return _find(name).mesh(resolution, elements, **size)
+
+
+def make_character(name: str, **size: float) -> Character:
+    """Skeleton, poses and motion of a built-in shape of the same size."""
+    return _find(name).character(**size)
+
+
+def _find(name: str) -> Shape:
     key = name.lower()
     if key not in SHAPES:
         raise SceneError(f"there is no shape '{name}'; {_suggest(key, SHAPES)}")
-    return SHAPES[key].mesh(resolution, elements, **size)
+    return SHAPES[key]
 
 
 def _suggest(word: str, known: Iterable[str]) -> str:

@@ -1,36 +1,63 @@
 """A small friendly creature with floppy ears and a tail, standing on flat soles at y = 0 and facing z."""
 
-from __future__ import annotations
+from supple.shape.bone import Bone, mirror_bones
+from supple.shape.character import SHIFT, Turns
+from supple.shape.distance import Field, cone, ellipsoid, mirrored, smooth_union, sphere, stood
+from supple.shape.sketch import Sketch, mirror_turns
 
-import numpy as np
+__all__ = ["HEIGHT", "SKETCH", "draw"]
 
-from supple.shape.distance import (
-    Field,
-    box,
-    cone,
-    ellipsoid,
-    mirrored,
-    smooth_intersection,
-    smooth_union,
-    sphere,
-)
+HEIGHT = 1.0  #: from its soles to the bend of its ears as drawn [m]
 
-__all__ = ["creature"]
+_EAR, _EAR_BEND, _ELBOW, _TAIL_BEND = (0.085, 0.785, 0.0), (0.14, 0.94, -0.015), (0.235, 0.44, 0.02), (0.0, 0.29, -0.26)
+
+_HOP: Turns = {
+    SHIFT: (0.0, 0.12, 0.0),
+    "head": (-12, 0, 0),
+    "left_arm": (0, 0, 35),
+    "right_arm": (0, 0, -35),
+    "left_ear": (0, 0, -20),
+    "right_ear": (0, 0, 20),
+    "tail": (15, 0, 0),
+}
+_SWAY: Turns = {"spine": (0, 0, -12), "head": (0, 0, -12), "left_arm": (0, 0, 40), "tail": (0, 25, 0)}
+
+#: Fifteen bones, two in each ear and two in the tail.
+SKETCH = Sketch(
+    bones=mirror_bones(
+        (
+            Bone("hips", None, (0.0, 0.27, 0.01), (0.0, 0.42, 0.0), x=(-30, 30), y=(-40, 40), z=(-20, 20)),
+            Bone("spine", "hips", (0.0, 0.42, 0.0), (0.0, 0.56, 0.0), x=(-25, 30), y=(-30, 30), z=(-25, 25)),
+            Bone("head", "spine", (0.0, 0.56, 0.0), (0.0, 0.72, 0.02), x=(-35, 35), y=(-60, 60), z=(-30, 30)),
+            Bone("left_ear", "head", _EAR, _EAR_BEND, x=(-40, 40), y=(-20, 20), z=(-40, 40)),
+            Bone("left_ear_tip", "left_ear", _EAR_BEND, (0.25, 0.875, 0.04), x=(-30, 30), y=(-30, 30), z=(-50, 50)),
+            Bone("left_arm", "spine", (0.1, 0.505, 0.0), _ELBOW, x=(-60, 60), y=(-60, 40), z=(-50, 80)),
+            Bone("left_hand", "left_arm", _ELBOW, (0.315, 0.408, 0.058), x=(-40, 40), y=(-60, 20), z=(-40, 60)),
+            Bone("left_leg", "hips", (0.115, 0.21, 0.0), (0.138, 0.06, 0.02), x=(-50, 40), y=(-25, 25), z=(-15, 35)),
+            Bone("tail", "hips", (0.0, 0.26, -0.13), _TAIL_BEND, x=(-30, 40), y=(-45, 45), z=(-20, 20)),
+            Bone("tail_tip", "tail", _TAIL_BEND, (0.0, 0.42, -0.34), x=(-40, 40), y=(-45, 45), z=(-40, 40)),
+        )
+    ),
+    poses={
+        "hop": _HOP,
+        "crouch": {"spine": (15, 0, 0), "head": (10, 0, 0), "left_arm": (0, 0, -20), "right_arm": (0, 0, 20)},
+        "sway_left": _SWAY,
+        "sway_right": mirror_turns(_SWAY),
+    },
+    motion=(
+        (0.0, "rest"), (0.4, "crouch"), (0.7, "hop"), (1.0, "crouch"), (1.5, "sway_left"), (2.1, "sway_right"),
+        (2.6, "rest"),
+    ),
+)  # fmt: skip
 
 
-def creature(height: float) -> Field:
-    """The creature, `height` [m] from its soles to the bend of its ears."""
-    model = _stand(_build())
-    return Field(lambda points: height * model(points / height), model.low * height, model.high * height)
-
-
-def _build() -> Field:
-    """The creature one metre tall."""
+def draw() -> Field:
+    """The creature from its soles to its ears."""
     trunk = smooth_union([_belly(), _tail()], 0.06)
     with_limbs = smooth_union([trunk, mirrored(_arm()), mirrored(_leg())], 0.045)
     body = smooth_union([with_limbs, _skull(), mirrored(_ear())], 0.045)
     eyes, nose = mirrored(sphere((0.072, 0.708, 0.16), 0.034)), sphere((0.0, 0.664, 0.232), 0.03)
-    return smooth_union([body, eyes, nose], 0.012)
+    return stood(smooth_union([body, eyes, nose], 0.012), 0.015)
 
 
 def _belly() -> Field:
@@ -66,9 +93,3 @@ def _tail() -> Field:
     root = cone((0, 0.26, -0.13), (0, 0.29, -0.26), 0.045, 0.062)
     end = cone((0, 0.29, -0.26), (0, 0.42, -0.34), 0.066, 0.042)
     return smooth_union([root, end], 0.03)
-
-
-def _stand(model: Field) -> Field:
-    """Cut flat at the ground."""
-    half = np.array([10.0, 10.0, 10.0])
-    return smooth_intersection(model, box((0.0, 10.0, 0.0), half), 0.015)

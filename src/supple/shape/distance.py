@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +22,13 @@ __all__ = [
     "ellipsoid",
     "mirrored",
     "moved",
+    "scaled",
+    "smooth_difference",
     "smooth_intersection",
     "smooth_union",
     "sphere",
+    "stood",
+    "tube",
 ]
 
 Points = NDArray[np.float64]
@@ -103,6 +108,13 @@ def cone(start: ArrayLike, end: ArrayLike, start_radius: float, end_radius: floa
     return Field(value, low, high)
 
 
+def tube(*stations: tuple[ArrayLike, float]) -> Field:
+    """Cones from station to station, each a centre and a radius [m]: a limb."""
+    cones = [cone(start, end, first, last) for (start, first), (end, last) in pairwise(stations)]
+    # Cones share a ball where they meet; blending would only swell it.
+    return _join(cones, np.minimum)
+
+
 def moved(field: Field, rotation: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Field:
     """The field turned by a rotation matrix, then moved by `offset` [m]."""
     turn, shift = np.asarray(rotation, dtype=np.float64), _vector(offset)
@@ -110,6 +122,11 @@ def moved(field: Field, rotation: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)
     reach = np.abs(turn) @ half
     centre = turn @ middle + shift
     return Field(lambda points: field((points - shift) @ turn), centre - reach, centre + reach)
+
+
+def scaled(field: Field, factor: float) -> Field:
+    """The field `factor` times as large, about the origin."""
+    return Field(lambda points: factor * field(points / factor), factor * field.low, factor * field.high)
 
 
 def mirrored(field: Field) -> Field:
@@ -125,15 +142,30 @@ def mirrored(field: Field) -> Field:
 
 def smooth_union(fields: Sequence[Field], blend: float) -> Field:
     """All fields joined in turn, seams filleted over about `blend` [m]."""
-    low = np.min([field.low for field in fields], axis=0) - blend / 4
-    high = np.max([field.high for field in fields], axis=0) + blend / 4
-    return Field(lambda points: reduce(lambda a, b: _soft_min(a, b, blend), (f(points) for f in fields)), low, high)
+    return _join(fields, lambda a, b: _soft_min(a, b, blend), blend / 4)
+
+
+def _join(fields: Sequence[Field], least: Callable[[Points, Points], Points], swell: float = 0.0) -> Field:
+    low = np.min([field.low for field in fields], axis=0) - swell
+    high = np.max([field.high for field in fields], axis=0) + swell
+    return Field(lambda points: reduce(least, (field(points) for field in fields)), low, high)
 
 
 def smooth_intersection(one: Field, two: Field, blend: float) -> Field:
     """What lies in both fields, edges rounded over about `blend` [m]."""
     low, high = np.maximum(one.low, two.low), np.minimum(one.high, two.high)
     return Field(lambda points: -_soft_min(-one(points), -two(points), blend), low, high)
+
+
+def smooth_difference(one: Field, two: Field, blend: float) -> Field:
+    """What lies in the first field but not in the second, edges rounded over about `blend` [m]."""
+    return Field(lambda points: -_soft_min(-one(points), two(points), blend), one.low, one.high)
+
+
+def stood(field: Field, blend: float) -> Field:
+    """The field cut flat at the ground, y = 0."""
+    far = 2.0 * float(np.abs([field.low, field.high]).max())
+    return smooth_intersection(field, box((0.0, far, 0.0), (far, far, far)), blend)
 
 
 def _soft_min(a: NDArray[np.float64], b: NDArray[np.float64], blend: float) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 Acceleration and velocity at the end of a step are affine in the positions there, a = ca (x - xa) and
 v = cv (x - xv), so the equation of motion M a + C v + ∇ψ(x) = f is the minimum of
 
-    Φ(x) = ca/2 |x - xa|²_M + cv/2 |x - xv|²_C + ψ(x) - f·x + grabs,      C = α M + β K(x_begin).
+    Φ(x) = ca/2 |x - xa|²_M + cv/2 |x - xv|²_C + ψ(x) - f·x + grabs + contacts,      C = α M + β K(x_begin).
 
 Statics is ca = cv = 0. The stiffness in C is that of the step's beginning, so that Φ has a Hessian.
 """
@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 
 from supple.elastic import EXACT, PROJECTED, Elements, StiffnessMap, elastic_energy, elastic_gradient
 from supple.linalg.blocks import BlockRows
+from supple.linalg.overlay import Overlay
+from supple.solve.coupling import Coupling
 from supple.solve.events import Grab
+from supple.solve.potential import Potential
+from supple.solve.pull import Pull
 
 __all__ = ["Drag", "Increment", "Motion", "sum_fields"]
 
@@ -77,6 +81,7 @@ class Increment:
     """External force [N], (n, 3)."""
     grabs: tuple[Grab, ...]
     map: StiffnessMap
+    contact: Potential | None = None
 
     def energy(self, x: FloatArray) -> tuple[float, float]:
         """Φ(x), and the size of the numbers it is the sum of [J], by which its round-off is judged."""
@@ -89,9 +94,7 @@ class Increment:
         if m.cv and self.drag is not None:
             u = x - self.drag.origin
             parts.append(0.5 * m.cv * float(np.vdot(u, self.drag.product(u))))
-        for grab in self.grabs:
-            gap = np.asarray(grab.weights) @ x[list(grab.vertices)] - np.asarray(grab.target)
-            parts.append(0.5 * grab.stiffness * float(gap @ gap))
+        parts += [potential.energy(x) for potential in self._joints]
         return sum(parts), sum(map(abs, parts)) + self._unit_strain_energy
 
     @cached_property
@@ -110,21 +113,19 @@ class Increment:
             if self.drag is not None:
                 drag += m.cv * self.drag.product(x - self.drag.origin)
             terms["damping"] = drag
-        if self.grabs:
-            pull = np.zeros_like(x)
-            for grab in self.grabs:
-                vertices, weights = list(grab.vertices), np.asarray(grab.weights)
-                gap = weights @ x[vertices] - np.asarray(grab.target)
-                np.add.at(pull, vertices, grab.stiffness * weights[:, None] * gap)
-            terms["grab"] = pull
+        for potential in self._joints:
+            terms |= potential.terms(x)
         return terms
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """∇Φ over the unknowns [N]."""
         return self.map.unknowns(sum_fields(self.terms(x).values()))
 
-    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> FloatArray:
-        """Fill `out` with the upper triangle of ∇²Φ [N/m]; `project` clamps what elements contribute."""
+    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> Overlay | None:
+        """Fill `out` with the upper triangle of ∇²Φ [N/m]; blocks of vertices that share no element come back.
+
+        `project` clamps what elements contribute.
+        """
         m, pattern = self.motion, self.map.pattern
         self.map.assemble(self.parts, x, out, form=PROJECTED if project else EXACT)
         diagonal = np.repeat(self.mass[self.map.free] * (m.ca + m.cv * self.damping_mass), 3)
@@ -132,30 +133,17 @@ class Increment:
         out[pattern.diagonal] += diagonal
         if m.cv and self.drag is not None:
             out += m.cv * self.drag.factor * self.drag.data
-        for grab in self.grabs:
-            self._add_grab(grab, out)
-        return out
+        return self._coupling.add(x, out) if self._joints else None
 
-    def _add_grab(self, grab: Grab, out: FloatArray) -> None:
-        """k w_i w_j I on the blocks of the grabbed vertices, which share an element."""
-        rows, locked = self.map.rows, self.map.locked
-        order = np.argsort(grab.vertices)
-        block_row = {int(v): int(np.searchsorted(self.map.free, v)) for v in grab.vertices if rows[v] >= 0}
-        for place, i in enumerate(order):
-            for j in order[place:]:
-                a, b = grab.vertices[i], grab.vertices[j]
-                if a not in block_row or b not in block_row:
-                    continue
-                value = grab.stiffness * grab.weights[i] * grab.weights[j]
-                first, second = block_row[a], block_row[b]
-                axes = [k for k in range(3) if not np.isin([3 * first + k, 3 * second + k], locked).any()]
-                if a == b:
-                    out[self.map.pattern.diagonal[3 * first + np.array(axes, int)]] += value
-                    continue
-                step = int(self.map.lengths[a])
-                slot = int(self.map.pattern.slots(np.array([first]), np.array([second]))[0])
-                corner = np.array([slot, slot + step, slot + 2 * step - 1])  # the block's diagonal entries
-                out[corner[axes]] += value
+    @cached_property
+    def _joints(self) -> tuple[Potential, ...]:
+        """The terms that join a few vertices each."""
+        pull = (Pull(self.grabs),) if self.grabs else ()
+        return pull if self.contact is None else (*pull, self.contact)
+
+    @cached_property
+    def _coupling(self) -> Coupling:
+        return Coupling(self._joints, self.map)
 
 
 def _weighted_square(mass: FloatArray, field: FloatArray) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.multigrid import Multigrid
+from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.pcg import ConjugateGradients
 from supple.linalg.reused import ReusedFactor
@@ -35,8 +36,8 @@ class LinearSolver(Protocol):
     notices_indefinite: bool
     """Whether it raises NotPositiveDefinite for matrices that are not."""
 
-    def prepare(self, data: FloatArray) -> None:
-        """Take the matrix whose upper triangle is `data`."""
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
+        """Take the matrix whose upper triangle is `data`, plus the overlay."""
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
         """x with |A x - b| <= tolerance |b|."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.overlay import Overlay
 from supple.linalg.reused import ReusedFactor
 from supple.solve.increment import Increment
 from supple.solve.stopwatch import Stopwatch
@@ -55,10 +56,14 @@ def minimise(
     tolerance: float,
     max_iterations: int,
     watch: Stopwatch,
+    resume: bool = False,
 ) -> Solution:
-    """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N]."""
+    """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N].
+
+    `resume`: this Φ differs little from that of the last call, so a factor kept from there may still serve.
+    """
     free, goal = system.map.free, max(tolerance * reference, floor)
-    if isinstance(system.linear, ReusedFactor):
+    if isinstance(system.linear, ReusedFactor) and not resume:
         system.linear.restart()
     linear_iterations = 0
     for iteration in range(max_iterations + 1):
@@ -97,28 +102,32 @@ def _newton_direction(
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected."""
     for project in (False, True) if system.linear.notices_indefinite else (True,):
         with watch.phase("assembly"):
-            matrix = step.hessian(x, system.matrix, project=project)
+            overlay = step.hessian(x, system.matrix, project=project)
         try:
-            return _solve(system, matrix, gradient, tolerance, watch)
+            return _solve(system, overlay, gradient, tolerance, watch)
         except NotPositiveDefinite:
             continue
-    diagonal = system.map.pattern.diagonal
+    matrix, diagonal = system.matrix, system.map.pattern.diagonal
     shift = 1e-9 * float(matrix[diagonal].mean())
     for _ in range(7):
         matrix[diagonal] += shift  # a motion that costs nothing: give it a little stiffness
         shift *= 100.0
         try:
-            return _solve(system, matrix, gradient, tolerance, watch)
+            return _solve(system, overlay, gradient, tolerance, watch)
         except NotPositiveDefinite:
             continue
     raise NewtonFailure("the stiffness matrix is not positive definite", x, float("inf"))
 
 
-def _solve(system: System, matrix: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch) -> FloatArray:
+def _solve(
+    system: System, overlay: Overlay | None, gradient: FloatArray, tolerance: float, watch: Stopwatch
+) -> FloatArray:
     with watch.phase("factorisation"):
-        system.linear.prepare(matrix)
+        system.linear.prepare(system.matrix, overlay)
     with watch.phase("solve"):
-        return -system.linear.solve(gradient, tolerance)
+        direction = -system.linear.solve(gradient, tolerance)
+    direction[system.map.locked] = 0.0  # an iterative solver is right there to its tolerance only
+    return direction
 
 
 def _line_search(step: Increment, x: FloatArray, ahead: FloatArray, slope: float, residual: float) -> FloatArray:

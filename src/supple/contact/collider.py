@@ -1,0 +1,68 @@
+"""Rigid things that a body touches, each in its own coordinates.
+
+Where a collider stands at a time is a `Placement` beside it, so one shape serves still and moving colliders.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import SceneError
+from supple.mesh import TriMesh
+
+__all__ = ["Closest", "Collider", "check_lengths", "point_away"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Closest(NamedTuple):
+    """What of a collider is nearest to k points; point + distance * normal is the point asked for."""
+
+    distance: FloatArray
+    """Signed, negative inside [m], (k,)."""
+    normal: FloatArray
+    """Outward unit normal, the gradient of the distance, (k, 3)."""
+    point: FloatArray
+    """On the surface [m], (k, 3)."""
+
+
+class Collider(ABC):
+    """A solid with an inside; the bodies stay out of it."""
+
+    @abstractmethod
+    def closest(self, points: FloatArray) -> Closest:
+        """Nearest points of the surface to points [m], (k, 3); one of them where several are equally near."""
+
+    @abstractmethod
+    def surface(self, extent: float = 20.0) -> TriMesh:
+        """Triangles facing outward, for pictures; an endless shape is cut to a side of `extent` [m].
+
+        Round shapes become polyhedra whose corners lie on them, so their triangles lie within.
+        """
+
+    def distance(self, points: FloatArray) -> FloatArray:
+        """Signed distances [m] of points [m], (k, 3), negative inside, (k,)."""
+        return self.closest(points).distance
+
+    def near(self, points: FloatArray, reach: FloatArray | float) -> NDArray[np.intp]:
+        """Ascending numbers of all points whose distance is below `reach` [m]; some farther ones may be among them."""
+        return np.flatnonzero(self.distance(points) < reach)
+
+
+def check_lengths(shape: str, **lengths: float) -> None:
+    """Refuses sizes that are no lengths."""
+    for name, value in lengths.items():
+        if not (np.isfinite(value) and value > 0):
+            raise SceneError(f"{name} = {value} of the collider '{shape}' is no length; give metres above 0.")
+
+
+def point_away(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lengths, (k,), and directions, (k, d), of vectors; a vector of no length points along its second axis."""
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    nowhere = np.zeros(vectors.shape[1])
+    nowhere[1] = 1.0
+    some = lengths > 0
+    directions = np.where(some[:, None], vectors / np.where(some, lengths, 1.0)[:, None], nowhere)
+    return lengths, directions

@@ -1,0 +1,100 @@
+"""What a body touches at given positions: its colliders and itself."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.collider import Collider
+from supple.contact.contacts import Contacts
+from supple.contact.edges import EdgeContact
+from supple.contact.self_contact import SelfContact
+from supple.contact.sets import choose, join
+from supple.contact.settings import ContactSettings
+from supple.contact.stiffness import default_stiffness
+from supple.contact.touch import touch_colliders
+from supple.elastic import Body
+from supple.errors import SceneError
+from supple.solve.inputs import Inputs
+
+__all__ = ["Detector"]
+
+FloatArray = NDArray[np.float64]
+_NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
+
+
+class Detector:
+    """Finds the contacts of one body."""
+
+    def __init__(self, body: Body, colliders: Sequence[Collider] = (), settings: ContactSettings | None = None) -> None:
+        self.colliders = tuple(colliders)
+        self.settings = settings or ContactSettings()
+        self.stiffness = self.settings.stiffness or default_stiffness(body)
+        """k [Pa/m]"""
+        mesh, surface = body.mesh, body.mesh.surface()
+        self.edge = float(np.linalg.norm(np.diff(surface.vertices[surface.edges()], axis=1), axis=2).mean())
+        """Mean edge of the surface [m]."""
+        self._vertices = mesh.surface_vertices()
+        shares = np.repeat(surface.areas() / 3.0, 3)
+        self._areas = np.asarray(np.bincount(surface.triangles.ravel(), shares), np.float64)
+        self._self: SelfContact | None = None
+        if self.settings.self_contact:
+            self._self = SelfContact(mesh, thickness=self.settings.thickness, ignored=self.settings.ignored)
+        self._edges: EdgeContact | None = None
+        if self.settings.self_contact and self.settings.edges:
+            self._edges = EdgeContact(mesh, self.settings.thickness)
+
+    def foresee(self, x: FloatArray, predicted: FloatArray, inputs: Inputs) -> Contacts:
+        """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.
+
+        Colliders are met on the side where the vertex is as the step begins, however far it travels; the body meets
+        itself where it would be.
+        """
+        self._check(inputs)
+        travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
+        found = []
+        for number, (begin, end) in enumerate(zip(inputs.begin.colliders, inputs.end.colliders, strict=True)):
+            carried = end.move(begin.localise(x))  # as the collider sees the vertex at the beginning
+            margin = travel + np.linalg.norm((carried - x)[self._vertices], axis=1)
+            met = touch_colliders(
+                self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
+                self._vertices, self._areas, margin, self.settings.thickness,
+            )  # fmt: skip
+            found.append(replace(met, source=np.full(len(met), number, np.int32)))
+        return join((*found, self._meet_itself(predicted)))
+
+    def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
+        """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
+
+        `previous` ones of the same step tell on which side of a thin collider a vertex is.
+        """
+        self._check(inputs)
+        met = touch_colliders(
+            self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
+            self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
+        )  # fmt: skip
+        return join((met, self._meet_itself(x)))
+
+    def _meet_itself(self, x: FloatArray) -> Contacts:
+        if self._self is None:
+            return Contacts.none()
+        found = self._self.to_contacts(self._self.find(x))
+        return found if self._edges is None else join((found, self._heed_ignored(self._edges.find(x))))
+
+    def _heed_ignored(self, contacts: Contacts) -> Contacts:
+        """Contacts of edges, without those between sets of vertices that never touch."""
+        ends, others = contacts.vertices[:, :2], contacts.vertices[:, 2:]
+        keep = np.ones(len(contacts), bool)
+        for pair in self.settings.ignored:
+            for one, two in (pair, pair[::-1]):
+                keep &= ~(np.isin(ends, one).any(axis=1) & np.isin(others, two).any(axis=1))
+        return choose(contacts, keep)
+
+    def _check(self, inputs: Inputs) -> None:
+        for moment in (inputs.begin, inputs.end):
+            if len(moment.colliders) != len(self.colliders):
+                raise SceneError(
+                    f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
+                    f"{len(self.colliders)}: give one placement for each."
+                )

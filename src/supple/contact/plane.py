@@ -1,0 +1,42 @@
+"""A half space: the floor and the walls."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supple.contact.collider import Closest, Collider, FloatArray
+from supple.errors import SceneError
+from supple.mesh import TriMesh
+
+__all__ = ["Plane"]
+
+
+@dataclass(frozen=True)
+class Plane(Collider):
+    """Everything behind the plane through the origin with the given normal."""
+
+    normal: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    """Towards the free side, of any length."""
+
+    def __post_init__(self) -> None:
+        length = float(np.linalg.norm(self.normal))
+        if np.shape(self.normal) != (3,) or not (np.isfinite(length) and length > 0):
+            raise SceneError(f"normal = {self.normal} of the collider 'plane' is no direction; give e.g. [0, 1, 0].")
+
+    def closest(self, points: FloatArray) -> Closest:
+        """Feet of the perpendiculars."""
+        normal = self._unit()
+        distance = points @ normal
+        return Closest(distance, np.tile(normal, (len(points), 1)), points - distance[:, None] * normal)
+
+    def surface(self, extent: float = 20.0) -> TriMesh:
+        """A square around the origin: it is not closed."""
+        normal = self._unit()
+        across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+        across /= np.linalg.norm(across)
+        along = np.cross(normal, across)
+        corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * (extent / 2)
+        return TriMesh(corners @ np.stack([across, along]), np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32))
+
+    def _unit(self) -> FloatArray:
+        return np.asarray(self.normal, dtype=np.float64) / np.linalg.norm(self.normal)

@@ -1,0 +1,115 @@
+"""The potential of frozen contacts: penalty and friction, each a function of Jx = sum_k w_k x_k."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from supple.contact.anisotropy import build_tensor, split
+from supple.contact.contacts import Contacts
+from supple.contact.friction import Friction
+from supple.contact.penalty import Penalty
+
+__all__ = ["ContactPotential"]
+
+FloatArray = NDArray[np.float64]
+
+
+class ContactPotential:
+    """What a step minimises for its contacts while their set, their normals and the forces of friction are frozen."""
+
+    def __init__(
+        self,
+        contacts: Contacts,
+        x_begin: FloatArray,
+        stiffness: float | FloatArray,
+        alpha: float = 0.0,
+        engaged: NDArray[np.bool_] | None = None,
+        friction: float | FloatArray | None = None,
+        lagged: FloatArray | None = None,
+        slip: float = 1e-6,
+        duration: float = 0.0,
+    ) -> None:
+        """Contacts of a step that begins at x_begin [m], (n, 3), and lasts `duration` [s].
+
+        stiffness: k [Pa/m], one or (m,). alpha: α of Eq. (7) of [TOK14]. engaged: which contacts penetrated when they
+        were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,); None is no friction. lagged: normal
+        forces of the last solution [N], (m,). slip: how far a contact moves until friction is that of sliding [m].
+        """
+        self.contacts = contacts
+        count, width = contacts.vertices.shape
+        ends = np.arange(0, width * count + 1, width)
+        self._J = csr_array((contacts.weights.ravel(), contacts.vertices.ravel(), ends), (count, len(x_begin)))
+        along = stiffness * contacts.area
+        held = np.zeros(len(contacts)) if engaged is None else engaged.astype(np.float64)
+        self.penalty = Penalty(contacts.normal, along, alpha * held * along)
+        self.friction: Friction | None = None
+        if friction is not None and lagged is not None:
+            self.friction = Friction(contacts.normal, friction * lagged, slip)
+            self.origin = self._gap(x_begin) + duration * contacts.velocity
+            """Gaps without any slide [m], (m, 3)."""
+
+    @property
+    def vertices(self) -> NDArray[np.int32]:
+        """Vertices of each contact, (m, 4)."""
+        return self.contacts.vertices
+
+    @property
+    def weights(self) -> FloatArray:
+        """Their weights, (m, 4)."""
+        return self.contacts.weights
+
+    def energy(self, x: FloatArray) -> float:
+        """Energy at positions x [J]."""
+        gap = self._gap(x)
+        energy = self.penalty.energy(gap)
+        return energy if self.friction is None else energy + self.friction.energy(gap - self.origin)
+
+    def terms(self, x: FloatArray) -> dict[str, FloatArray]:
+        """Derivative by the positions, by where it comes from [N], each (n, 3)."""
+        gap = self._gap(x)
+        terms = {"contact": self.penalty.gradient(gap)}
+        if self.friction is not None:
+            terms["friction"] = self.friction.gradient(gap - self.origin)
+        return {name: self._J.T @ force for name, force in terms.items()}
+
+    def gradient(self, x: FloatArray) -> FloatArray:
+        """Derivative by the positions [N], (n, 3)."""
+        return np.asarray(self._J.T @ -self.forces(x))
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these."""
+        gap = self._gap(x)
+        curvature = self.penalty.curvature(gap)
+        if self.friction is not None:
+            curvature += self.friction.curvature(gap - self.origin)
+        return curvature
+
+    def quadratic(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A [N/m], (m, 3, 3), and t [m], (m, 3), of ½ (Jx - t)ᵀ A (Jx - t), convex and with the same gradient at x.
+
+        Contacts that are open at x have no stiffness along their normals; friction is a spring of its secant.
+        """
+        gap, normal, offset = self._gap(x), self.contacts.normal, self.contacts.offset
+        along, across = self.penalty.stiffness_along(gap), self.penalty.across
+        if self.friction is None:
+            return build_tensor(normal, along, across), offset.copy()
+        secant = self.friction.secant(gap - self.origin)
+        both = across + secant
+        share = np.divide(secant, both, out=np.zeros_like(both), where=both > 0.0)
+        # Two springs across the normal, to the touched point and to where the slide began, pull as one between them
+        target = offset + share[:, None] * split(normal, self.origin)[1]
+        return build_tensor(normal, along, both), target
+
+    def normal_forces(self, x: FloatArray) -> FloatArray:
+        """What presses the two sides of each contact apart [N], (m,)."""
+        return self.penalty.normal_forces(self._gap(x))
+
+    def forces(self, x: FloatArray) -> FloatArray:
+        """Force on each touching vertex, friction included [N], (m, 3); what it touches feels the opposite."""
+        gap = self._gap(x)
+        force = -self.penalty.gradient(gap)
+        return force if self.friction is None else force - self.friction.gradient(gap - self.origin)
+
+    def _gap(self, x: FloatArray) -> FloatArray:
+        """d at positions x [m], (m, 3); the contacts' own, faster."""
+        return np.asarray(self._J @ x - self.contacts.offset)

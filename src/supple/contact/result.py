@@ -1,0 +1,31 @@
+"""What touches at the end of a step, for who wants to see it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Touch"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """m contacts that penetrate, with what they do."""
+
+    vertex: NDArray[np.int32]
+    """The touching vertex, (m,)."""
+    source: NDArray[np.int32]
+    """Number of the collider, or SELF, (m,)."""
+    point: FloatArray
+    """Where it touches [m], (m, 3)."""
+    normal: FloatArray
+    """Unit length, away from what is touched, (m, 3)."""
+    depth: FloatArray
+    """[m], (m,)"""
+    force: FloatArray
+    """On what touches [N], (m, 3): pressure and friction; what is touched feels the opposite."""
+
+    def __len__(self) -> int:
+        return len(self.vertex)

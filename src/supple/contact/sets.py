@@ -1,0 +1,64 @@
+"""Sets of contacts: chosen from, joined, and followed from round to round of a step."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.contacts import Contacts
+
+__all__ = ["choose", "join", "merge"]
+
+FloatArray = NDArray[np.float64]
+
+
+def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
+    """The contacts of some rows."""
+    return Contacts(*(getattr(contacts, field.name)[rows] for field in fields(Contacts)))
+
+
+def join(sets: Sequence[Contacts]) -> Contacts:
+    """All contacts of several sets, sorted by source, then vertex."""
+    sets = [one for one in sets if len(one)]
+    if len(sets) < 2:
+        return sets[0] if sets else Contacts.none()
+    whole = Contacts(*(np.concatenate([getattr(one, field.name) for one in sets]) for field in fields(Contacts)))
+    return choose(whole, np.lexsort((whole.vertices[:, 0], whole.source)))  # stable
+
+
+def merge(
+    old: Contacts, new: Contacts, x: FloatArray, *, refresh: bool = True, drop: bool = True, several: bool = False
+) -> Contacts:
+    """A new detection at positions x [m], and what earlier rounds of the step found.
+
+    Contacts found again get their new geometry (`refresh`) or keep the old. A vertex that touches another triangle than
+    before has moved on, or it lies in a fold where it touches both (`several`). A vertex not found again keeps its
+    contacts while they are open at x: they do nothing and may close again. One that would push there though a new look
+    finds nothing is a plane continued beyond what is touched: it goes (`drop`), or stays so that it cannot come and go.
+    """
+    if not len(old):
+        return new
+    if not refresh:
+        return join((old, choose(new, ~_is_in(new, old, several))))
+    keep = old.depth(x) <= 0.0
+    if several:
+        keep |= _is_in(old, new, False)
+    if not drop:
+        keep[:] = True
+    return join((new, choose(old, keep & ~_is_in(old, new, several))))
+
+
+def _is_in(contacts: Contacts, others: Contacts, places: bool) -> NDArray[np.bool_]:
+    """Which contacts are known among others, (m,): by source and vertex, by `places` also by what they touch of it."""
+    return np.isin(_keys(contacts, places), _keys(others, places))
+
+
+def _keys(contacts: Contacts, places: bool) -> NDArray[np.void]:
+    keys = np.empty((len(contacts), 5), np.int32)
+    keys[:, 0], keys[:, 1:] = contacts.source, contacts.vertices
+    of_vertex = contacts.weights[:, 0] == 1.0  # contacts of edges are known by their four ends
+    keys[of_vertex, 2:] = -1
+    if places:
+        keys[of_vertex, 2] = contacts.feature[of_vertex]
+    return keys.view([(name, np.int32) for name in "abcde"]).ravel()

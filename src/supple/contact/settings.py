@@ -1,0 +1,47 @@
+"""What a user may say about contact."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import SceneError
+
+__all__ = ["ContactSettings"]
+
+VertexSet = NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSettings:
+    """How bodies touch: what is looked for, and how hard it pushes back."""
+
+    self_contact: bool = False
+    """Whether the body touches itself."""
+    friction: float = 0.0
+    """Coulomb's coefficient μ."""
+    thickness: float = 0.0
+    """Distance at which surfaces already touch [m]."""
+    stiffness: float | None = None
+    """k [Pa/m] of Eq. (6) of [TOK14]; None: from the material and the mesh."""
+    alpha: float = 0.0
+    """α of Eq. (7) of [TOK14]: share of the stiffness that also acts along the surface."""
+    ignored: tuple[tuple[VertexSet, VertexSet], ...] = ()
+    """Pairs of sets of vertices that never touch each other."""
+    edges: bool = False
+    """Whether edges touch edges."""
+    ccd: bool = False
+    """Whether every accepted step is checked for crossings."""
+
+    def __post_init__(self) -> None:
+        _check("friction", self.friction, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
+        _check("thickness", self.thickness, 0.0, math.inf, "give a length in metres, 0 for none")
+        _check("alpha", self.alpha, 0.0, 1.0, "give a share from 0 to 1")
+        if self.stiffness is not None:
+            _check("stiffness", self.stiffness, math.ulp(0.0), math.inf, "give Pa/m above 0, or leave it out")
+
+
+def _check(name: str, value: float, low: float, high: float, remedy: str) -> None:
+    if not (math.isfinite(value) and low <= value <= high):
+        raise SceneError(f"contact {name} = {value:g} makes no sense: {remedy}.")

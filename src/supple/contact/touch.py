@@ -1,0 +1,126 @@
+"""Where the surface of a body touches colliders, and where it starts inside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.collider import Closest, Collider
+from supple.contact.contacts import Contacts
+from supple.contact.sets import join
+from supple.contact.sides import keep_sides
+from supple.solve.placement import Placement
+
+__all__ = ["Overlap", "overlaps", "touch_colliders"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Vertices of a body inside a collider."""
+
+    collider: int
+    vertices: NDArray[np.int32]
+    """Ascending."""
+    depth: float
+    """Of the deepest of them [m]."""
+    place: FloatArray
+    """Where the deepest of them is [m], (3,)."""
+    normal: FloatArray
+    """The shortest way out for it, of unit length, (3,)."""
+
+
+def touch_colliders(
+    colliders: Sequence[Collider],
+    begin: Sequence[Placement],
+    end: Sequence[Placement],
+    duration: float,
+    x: FloatArray,
+    vertices: NDArray[np.int32],
+    areas: FloatArray,
+    margin: FloatArray | float,
+    thickness: float = 0.0,
+    previous: Contacts | None = None,
+) -> Contacts:
+    """Contacts of the given vertices, ascending, at positions x [m], (n, 3), with colliders placed at the step's end.
+
+    A contact is a vertex whose gap, the distance less `thickness` [m], is below `margin` [m], one for all or one each;
+    a vertex may touch several colliders. `areas` [m²] are the vertices' shares of the surface. Touched points move
+    steadily from where they are at `begin`, taking `duration` [s]; without duration they stand still.
+
+    `previous` contacts, found with the same `end` placements, tell from which side a vertex came: where it has since
+    gone so deep that another side is nearer, or all through a thin collider, its contact stays on that side.
+    """
+    reach = np.broadcast_to(np.asarray(margin, dtype=np.float64) + thickness, vertices.shape)
+    found = []
+    for number, (collider, standing) in enumerate(zip(colliders, end, strict=True)):
+        local = standing.localise(x[vertices])
+        near = collider.near(local, reach)
+        nearest = collider.closest(local[near])
+        if previous is not None:
+            known = _recall(previous, number, standing, vertices, thickness)
+            near, nearest = keep_sides(collider, local, near, nearest, *known)
+        keep = nearest.distance < reach[near]
+        near, nearest = near[keep], Closest(*(part[keep] for part in nearest))
+        moved = standing.move(nearest.point) - begin[number].move(nearest.point)
+        velocity = moved / duration if duration > 0 else np.zeros_like(moved)
+        found.append(_freeze(number, standing, nearest, vertices[near], areas[near], velocity, thickness))
+    return join(found)
+
+
+def overlaps(
+    colliders: Sequence[Collider],
+    placements: Sequence[Placement],
+    x: FloatArray,
+    vertices: NDArray[np.int32],
+    tolerance: float = 0.0,
+) -> list[Overlap]:
+    """Colliders that hold some of the given vertices deeper than `tolerance` [m] at positions x [m], (n, 3)."""
+    found = []
+    for number, (collider, placement) in enumerate(zip(colliders, placements, strict=True)):
+        local = placement.localise(x[vertices])
+        near = collider.near(local, -tolerance)
+        nearest = collider.closest(local[near])
+        inside = nearest.distance < -tolerance
+        if inside.any():
+            worst = int(nearest.distance.argmin())
+            out = placement.turn(nearest.normal[worst])
+            depth, place = -float(nearest.distance[worst]), x[vertices[near[worst]]]
+            found.append(Overlap(number, vertices[near[inside]], depth, place, out))
+    return found
+
+
+def _recall(
+    previous: Contacts, number: int, placement: Placement, vertices: NDArray[np.int32], thickness: float
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Rows of `vertices` that touched a collider, and normals and touched points [m], (k, 3), as it sees them."""
+    rows = np.flatnonzero((previous.source == number) & np.isin(previous.vertices[:, 0], vertices))
+    place = np.searchsorted(vertices, previous.vertices[rows, 0])
+    normal = previous.normal[rows]
+    foot = placement.localise(previous.offset[rows] - thickness * normal)
+    return place, normal @ placement.rotation, foot
+
+
+def _freeze(
+    number: int,
+    placement: Placement,
+    nearest: Closest,
+    vertices: NDArray[np.int32],
+    areas: FloatArray,
+    velocity: FloatArray,
+    thickness: float,
+) -> Contacts:
+    count = len(vertices)
+    normal = placement.turn(nearest.normal)
+    return Contacts(
+        vertices=np.repeat(vertices.astype(np.int32)[:, None], 4, axis=1),
+        weights=np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+        offset=placement.move(nearest.point) + thickness * normal,
+        normal=normal,
+        area=areas,
+        velocity=velocity,
+        source=np.full(count, number, dtype=np.int32),
+        feature=np.zeros(count, dtype=np.int32),
+    )

@@ -1,0 +1,173 @@
+"""Where a vertex inside the body touches its deformed surface.
+
+The touched point is the vertex's projection along the normal of the triangle it came through, so the two forces of a
+contact lie on one line and make no torque.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
+from supple.contact.rest_surface import closest_weights
+
+__all__ = ["Fans", "project", "vertex_normals"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+Vector = tuple[float, float, float]
+_BEYOND = -0.5  # least barycentric coordinate of a touched point: half a triangle beyond an edge
+_EQUAL = 1e-9  # squared distances this near to each other, as a share, are the same
+
+
+class Fans(NamedTuple):
+    """The surface triangles around every vertex."""
+
+    start: IntArray
+    """Vertex v has triangles[start[v] : start[v + 1]], (n + 1,)."""
+    triangles: IntArray
+    """In ascending order."""
+
+    @classmethod
+    def build(cls, triangles: IntArray, count: int) -> "Fans":
+        """The fans of triangles, (k, 3), over `count` vertices."""
+        corners = triangles.ravel()
+        start = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
+        return cls(start.astype(np.int32), (np.argsort(corners, kind="stable") // 3).astype(np.int32))
+
+    def around(self, vertices: IntArray) -> IntArray:
+        """All triangles around the given vertices, each once."""
+        return np.unique(take_lists(self.start, self.triangles, vertices))
+
+
+def take_lists(start: NDArray[np.integer], members: IntArray, wanted: NDArray[np.integer]) -> IntArray:
+    """The lists members[start[k] : start[k + 1]] of all k wanted, one after the other."""
+    sizes = start[wanted + 1] - start[wanted]
+    skipped = start[wanted] - (np.cumsum(sizes) - sizes)
+    taken: IntArray = members[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
+    return taken
+
+
+@njit(cache=True)
+def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: FloatArray) -> FloatArray:
+    """Outward unit normals of vertices, (k, 3): of the triangles around, weighted by area; zero if these cancel."""
+    normals = np.empty((len(vertices), 3))
+    for k in range(len(vertices)):
+        n0 = n1 = n2 = 0.0
+        for entry in range(fans.start[vertices[k]], fans.start[vertices[k] + 1]):
+            a0, a1, a2 = _area_vector(triangles, fans.triangles[entry], x)
+            n0, n1, n2 = n0 + a0, n1 + a1, n2 + a2
+        length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-300)
+        normals[k, 0], normals[k, 1], normals[k, 2] = n0 / length, n1 / length, n2 / length
+    return normals
+
+
+@njit(cache=True)
+def project(
+    points: FloatArray,
+    vertices: IntArray,
+    came_through: IntArray,
+    triangles: IntArray,
+    x: FloatArray,
+    rest: FloatArray,
+    fans: Fans,
+    around: Neighbourhood,
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Touched triangle (m,), barycentric coordinates (m, 3), normal (m, 3) and depth [m] (m,) of points inside.
+
+    Point k, which stands for vertex vertices[k], is projected along the normal of the triangle it came through. If the
+    foot lies more than half a triangle beyond it, or the point outside its plane, the nearest triangle around is taken;
+    if the foot lies beyond that one too, its nearest point, the normal then leading there. A point outside the plane
+    of the nearest triangle is outside the body, whatever its tet says, and has depth 0.
+    """
+    count = len(points)
+    touched, weights = np.empty(count, np.int32), np.empty((count, 3))
+    normals, depths = np.empty((count, 3)), np.empty(count)
+    for k in range(count):
+        point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
+        foot, normal, depth = _drop(point, triangles, best, x)
+        if depth <= 0.0 or min(foot) < _BEYOND:
+            best, foot, normal, depth = _search_around(point, vertices[k], best, triangles, x, rest, fans, around)
+        touched[k], depths[k] = best, depth
+        for axis in range(3):
+            weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
+    return touched, weights, normals, depths
+
+
+@njit(cache=True)
+def _area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
+    """Outward normal of a triangle, as long as twice its area."""
+    a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+    u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    return u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+
+
+@njit(cache=True)
+def _drop(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
+    """Foot of a point on a triangle's plane, in barycentric coordinates; the plane's normal; the depth below it.
+
+    A triangle without area has depth 0.
+    """
+    n0, n1, n2 = _area_vector(triangles, number, x)
+    length = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+    if length == 0.0:
+        return (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    n0, n1, n2 = n0 / length, n1 / length, n2 / length
+    a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+    u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    p0, p1, p2 = point[0] - x[a, 0], point[1] - x[a, 1], point[2] - x[a, 2]
+    second = (n0 * (p1 * v2 - p2 * v1) + n1 * (p2 * v0 - p0 * v2) + n2 * (p0 * v1 - p1 * v0)) / length
+    third = (n0 * (u1 * p2 - u2 * p1) + n1 * (u2 * p0 - u0 * p2) + n2 * (u0 * p1 - u1 * p0)) / length
+    return (1.0 - second - third, second, third), (n0, n1, n2), -(n0 * p0 + n1 * p1 + n2 * p2)
+
+
+@njit(cache=True)
+def _search_around(
+    point: Vector,
+    vertex: int,
+    begin: int,
+    triangles: IntArray,
+    x: FloatArray,
+    rest: FloatArray,
+    fans: Fans,
+    around: Neighbourhood,
+) -> tuple[int, Vector, Vector, float]:
+    """The nearest of the triangles that share a corner with `begin`; the point's foot on it, its normal and depth."""
+    best, least, depth = begin, np.inf, 0.0
+    foot = clamped = (1.0, 0.0, 0.0)
+    normal = way = (0.0, 0.0, 0.0)
+    for k in range(3):
+        corner = triangles[begin, k]
+        for entry in range(fans.start[corner], fans.start[corner + 1]):
+            number = fans.triangles[entry]
+            close, (w0, w1, w2), squared = _approach(point, triangles, number, x)
+            there, upright, below = _drop(point, triangles, number, x)
+            # Where two triangles share the nearest point, the one that the point lies farther behind
+            nearer = squared < (1.0 - _EQUAL) * least or (squared <= (1.0 + _EQUAL) * least and below > depth)
+            if nearer and may_touch(vertex, triangles, number, around):
+                away = _approach((rest[vertex, 0], rest[vertex, 1], rest[vertex, 2]), triangles, number, rest)[2]
+                if not is_beside(vertex, triangles, number, np.sqrt(away), around):
+                    best, least, depth, foot, clamped = number, squared, below, there, close
+                    normal, way = upright, (w0, w1, w2)
+    if depth > 0.0 and min(foot) < _BEYOND:
+        depth = np.sqrt(least)
+        foot, normal = clamped, (way[0] / depth, way[1] / depth, way[2] / depth)
+    return best, foot, normal, depth
+
+
+@njit(cache=True)
+def _approach(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
+    """Nearest point of a triangle, in barycentric coordinates; the way there; its squared length [m²]."""
+    corners = np.empty((3, 3))
+    for k in range(3):
+        for axis in range(3):
+            corners[k, axis] = x[triangles[number, k], axis]
+    a, b, c = closest_weights(corners, point[0], point[1], point[2])
+    w0 = a * corners[0, 0] + b * corners[1, 0] + c * corners[2, 0] - point[0]
+    w1 = a * corners[0, 1] + b * corners[1, 1] + c * corners[2, 1] - point[1]
+    w2 = a * corners[0, 2] + b * corners[1, 2] + c * corners[2, 2] - point[2]
+    return (a, b, c), (w0, w1, w2), w0 * w0 + w1 * w1 + w2 * w2

@@ -1,0 +1,79 @@
+"""One step in full space, solved round by round while contacts change."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.halving import Tally
+from supple.method.outer import Round
+from supple.solve.increment import Increment, sum_fields
+from supple.solve.newton import NewtonFailure, minimise
+from supple.solve.stopwatch import Stopwatch
+from supple.solve.system import System
+
+__all__ = ["FullStep"]
+
+FloatArray = NDArray[np.float64]
+
+
+class FullStep:
+    """Newton's method on the increment of a step and the contacts of a round."""
+
+    def __init__(
+        self,
+        increment: Increment,
+        system: System,
+        guesses: Sequence[FloatArray],
+        *,
+        floor: float,
+        tolerance: float,
+        max_iterations: int,
+        tally: Tally,
+        watch: Stopwatch,
+    ) -> None:
+        """`guesses` are positions [m], (n, 3), near the end, the first those of the beginning; floor [N] is noise."""
+        self._increment, self._system, self._guesses = increment, system, guesses
+        self._floor, self._tolerance, self._max_iterations = floor, tolerance, max_iterations
+        self._tally, self._watch = tally, watch
+        with watch.phase("assembly"):
+            self._terms = [increment.terms(x) for x in guesses]
+        # What acts on the body as the step begins; inertia is left out, for it depends on who looks
+        first = self._terms[0]
+        acting = [first[name] for name in ("elastic force", "external force", "grab") if name in first]
+        self.reference = sum(float(np.linalg.norm(system.map.unknowns(force))) for force in acting)
+        """Size of the forces that act [N]."""
+
+    def solve(self, round: Round) -> tuple[FloatArray, float]:
+        """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
+        reference = max(self.reference + round.impact, self._floor)
+        increment = self._increment if round.potential is None else replace(self._increment, contact=round.potential)
+        x, gradient = self._begin(increment, round)
+        try:
+            found = minimise(
+                increment, self._system, x, gradient, reference=reference, floor=self._floor,
+                tolerance=self._tolerance, max_iterations=self._max_iterations, watch=self._watch,
+            )  # fmt: skip
+        except NewtonFailure as failure:
+            failure.terms = increment.terms(failure.x)
+            raise
+        self._tally.newton += found.iterations
+        self._tally.linear += found.linear_iterations
+        self._tally.residual = max(self._tally.residual, found.residual)
+        return found.x, max(self._tolerance * reference, self._floor)
+
+    def _begin(self, increment: Increment, round: Round) -> tuple[FloatArray, FloatArray]:
+        """Where Newton's method begins, and the gradient there over the unknowns [N]."""
+        with self._watch.phase("assembly"):
+            if round.start is not None:
+                return round.start, increment.gradient(round.start)
+            # Newton's method finds the way from sticking to sliding in few steps, but not the way back
+            count = 1 if round.rubs else len(self._guesses)
+            fields = [sum_fields(terms.values()) for terms in self._terms[:count]]
+            if round.potential is not None:
+                for field, x in zip(fields, self._guesses, strict=False):
+                    field += round.potential.gradient(x)
+            gradients = [self._system.map.unknowns(field) for field in fields]
+        best = int(np.argmin([np.linalg.norm(gradient) for gradient in gradients]))
+        return self._guesses[best], gradients[best]

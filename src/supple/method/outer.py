@@ -1,0 +1,211 @@
+"""Contact in one step, whatever the method: solve with frozen contacts, look again, until that changes nothing.
+
+A round freezes which points touch, their normals and the normal forces that friction follows; what it leaves is a
+convex potential that a method minimises together with its own. Then contacts are looked for where it arrived.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.contacts import Contacts
+from supple.contact.detector import Detector
+from supple.contact.potential import ContactPotential
+from supple.contact.result import Touch
+from supple.contact.sets import choose, merge
+from supple.errors import SuppleWarning
+from supple.solve.increment import Motion
+from supple.solve.inputs import Inputs
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["MOST_ROUNDS", "Approach", "ContactLoop", "Outcome", "Round", "count_contact"]
+
+FloatArray = NDArray[np.float64]
+
+MOST_ROUNDS = 15
+_SETTLED = 1e-3  # share of the contact forces by which a new look may still change them
+_NEARLY = 0.05  # the same, where points and normals of contacts would not come to rest
+_KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
+_KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
+_KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
+_CREEP = 1e-3  # sizes of the body a second below which friction sticks
+_STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """A step as contact sees it."""
+
+    x: FloatArray
+    """Positions at the beginning [m], (n, 3)."""
+    predicted: FloatArray
+    """Positions at the end if nothing were touched [m], (n, 3)."""
+    inputs: Inputs
+    ca: float
+    """Accelerations at the end are ca (x - xa) [1/s²]; 0 in statics."""
+    weight: float
+    """How often the contact forces at the end count in the step's balance."""
+    free: NDArray[np.integer]
+    """Vertices that pins do not hold wholly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What one round asks a method to solve."""
+
+    potential: ContactPotential | None
+    """None where nothing is near."""
+    start: FloatArray | None
+    """Positions where the last round arrived [m], (n, 3); None in the first."""
+    impact: float
+    """Size of the forces that stop what would go in [N]: a scale for tolerances where nothing else acts."""
+    rubs: bool
+    """Whether there is friction to overcome."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where the rounds ended."""
+
+    x: FloatArray
+    touching: Touch | None
+    """What penetrates, None where nothing does."""
+    force: FloatArray | None
+    """What contacts do to the vertices [N], (n, 3), None where nothing is near."""
+    rounds: int
+    change: float
+    """By how much a last look would still change the contact forces, relative to them."""
+    settled: bool
+
+
+Solve = Callable[[Round], tuple[FloatArray, float]]
+"""Solves a round: positions [m], (n, 3), and the size of forces that it takes for zero [N]."""
+
+
+class ContactLoop:
+    """The rounds of a body's steps."""
+
+    def __init__(self, detector: Detector, mass: FloatArray, size: float) -> None:
+        """Of a body with lumped mass [kg], (n,), and a diagonal of `size` [m]."""
+        self.detector = detector
+        self._mass, self._size = mass, size
+        self._warned = False
+
+    def settle(self, step: Approach, solve: Solve, watch: Stopwatch) -> Outcome:
+        """The end of a step, through as many rounds as it takes."""
+        x, inputs = step.x, step.inputs
+        moves = np.zeros(len(x), bool)
+        moves[step.free] = True
+        with watch.phase("contact"):
+            contacts = _movable(self.detector.foresee(x, step.predicted, inputs), moves)
+            stopping = self._stopping_forces(contacts, step)
+            lagged = np.maximum(self._resting_forces(contacts, step), stopping)
+            impact = float(np.linalg.norm(contacts.scatter(stopping[:, None] * contacts.normal, len(x))))
+            potential = self._freeze(contacts, step, step.predicted, lagged)
+        start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
+        for count in range(1, MOST_ROUNDS + 1):
+            y, resolution = solve(Round(potential, start, impact, rubs))
+            with watch.phase("contact"):
+                found = _movable(self.detector.detect(y, inputs, contacts), moves)
+                contacts = merge(
+                    contacts, found, y,
+                    refresh=count < _KEEPS_GEOMETRY, drop=count < _KEEPS_ALL, several=count >= _KEEPS_FOLDS,
+                )  # fmt: skip
+                fresh = self._freeze_again(contacts, step, y)
+                change, size = _compare(potential, fresh, y)
+            settled = change <= max(_SETTLED * size, resolution)
+            if settled or count == MOST_ROUNDS:
+                break
+            potential, start = fresh, y
+        if count >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
+            whole = merge(contacts, found, y, drop=False, several=True)
+            change, size = _compare(potential, self._freeze_again(whole, step, y), y)
+            settled &= change <= max(_NEARLY * size, resolution)
+        change /= max(size, resolution, 1e-300)
+        force = None if potential is None else -potential.gradient(y) / step.weight
+        outcome = Outcome(y, _list_touching(potential, y, step.weight), force, count, change, settled)
+        self._admit(outcome, inputs)
+        return outcome
+
+    def _freeze(self, contacts: Contacts, step: Approach, y: FloatArray, lagged: FloatArray) -> ContactPotential | None:
+        """The potential of contacts found at y [m], (n, 3), with lagged normal forces [N], (m,)."""
+        if not len(contacts):
+            return None
+        settings, duration = self.detector.settings, step.inputs.duration
+        slip = self._size * (_CREEP * duration if step.ca else _STATIC_CREEP)
+        return ContactPotential(
+            contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, contacts.depth(y) > 0.0,
+            settings.friction or None, lagged, slip, duration,
+        )  # fmt: skip
+
+    def _freeze_again(self, contacts: Contacts, step: Approach, y: FloatArray) -> ContactPotential | None:
+        """The potential of contacts found at y [m], (n, 3), where the last round arrived."""
+        return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step))
+
+    def _resting_forces(self, contacts: Contacts, step: Approach) -> FloatArray:
+        """Normal forces as the step begins [N], (m,)."""
+        come = step.inputs.duration * np.einsum("mi,mi->m", contacts.normal, contacts.velocity)
+        return self._normal_forces(contacts, contacts.depth(step.x) - come, step)
+
+    def _stopping_forces(self, contacts: Contacts, step: Approach) -> FloatArray:
+        """Normal forces that would stop each contact if it were alone [N], (m,): its inertia and spring in series."""
+        spring = step.weight * self.detector.stiffness * contacts.area
+        inertia = step.ca / np.maximum((contacts.weights**2 / self._mass[contacts.vertices]).sum(axis=1), 1e-300)
+        return np.asarray(np.maximum(contacts.depth(step.predicted), 0.0) * spring * inertia / (spring + inertia))
+
+    def _normal_forces(self, contacts: Contacts, depth: FloatArray, step: Approach) -> FloatArray:
+        """Of the penalty at depths [m], (m,), as they count in the step [N], (m,)."""
+        return np.asarray(step.weight * self.detector.stiffness * contacts.area * np.maximum(depth, 0.0))
+
+    def _admit(self, outcome: Outcome, inputs: Inputs) -> None:
+        """Say, once, when contacts did not settle."""
+        if outcome.settled or self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"contacts of the step to {inputs.end.time:.6g} s did not settle in {outcome.rounds} rounds: a new look "
+            f"still changes their forces by {100 * outcome.change:.2g} %; use more substeps, less friction or a softer "
+            "contact stiffness (said once: reports say which steps).",
+            SuppleWarning,
+            stacklevel=2,
+        )
+
+
+def count_contact(motion: Motion, h: float) -> float:
+    """How often the contact forces at the end of a step count in its balance: 1 for implicit Euler, 2 for Newmark.
+
+    Contacts come and go within a step, so that an average of their forces at its ends would feed energy into impacts.
+    Instead those at the end act all the time [KROM99]: their impulse h f arrives whole in the velocity cv (x - xv), and
+    the acceleration that Newmark's method goes on with is without them.
+    """
+    return h * motion.ca / motion.cv if motion.cv else 1.0
+
+
+def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
+    """The contacts that can move anything: a pinned vertex in a collider is where it was put."""
+    some = (moves[contacts.vertices] & (contacts.weights != 0.0)).any(axis=1)
+    return contacts if some.all() else choose(contacts, some)
+
+
+def _compare(old: ContactPotential | None, new: ContactPotential | None, x: FloatArray) -> tuple[float, float]:
+    """Size of the change of the contact forces at x, and of the forces [N]."""
+    before, after = (np.zeros_like(x) if one is None else one.gradient(x) for one in (old, new))
+    return float(np.linalg.norm(after - before)), float(np.linalg.norm(after))
+
+
+def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:
+    """What penetrates at x."""
+    if potential is None:
+        return None
+    contacts, depth = potential.contacts, potential.contacts.depth(x)
+    rows = np.flatnonzero(depth > 0.0)
+    if not len(rows):
+        return None
+    one = choose(contacts, rows)
+    first, second = x[one.vertices[:, 0]], x[one.vertices[:, 1]]
+    share = np.where(one.weights[:, :1] == 1.0, 0.0, one.weights[:, 1:2])  # the point of an edge that touches an edge
+    point = (1.0 - share) * first + share * second
+    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], potential.forces(x)[rows] / weight)

@@ -1,0 +1,43 @@
+"""A deformer: a rig that moves whatever points it is given, and so can stand on top of another rig."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple.mesh.checks import check_vertices
+from supple.rig.levers import measure_levers
+from supple.rig.pose import check_pose
+
+__all__ = ["Deformer"]
+
+FloatArray = NDArray[np.float64]
+Vertices = NDArray[np.integer] | None
+
+
+class Deformer(ABC):
+    """Moves points by a few controls; with all of them at zero it moves nothing."""
+
+    def __init__(self, rest: ArrayLike, controls: tuple[str, ...]) -> None:
+        self.rest: FloatArray = check_vertices(rest)
+        self.controls = controls
+        self.neutral: FloatArray = np.zeros(len(controls))
+
+    @abstractmethod
+    def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
+        """Where points [m], (k, 3), go that belong to the given vertices, None for all."""
+
+    def positions(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray:
+        """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
+        points = self.rest if vertices is None else self.rest[vertices]
+        return self.move(check_pose(pose, self.controls), points, vertices)
+
+    @cached_property
+    def scales(self) -> FloatArray:
+        """Length that a unit of each control stands for [m], (p,)."""
+        return measure_levers(self)
+
+    def embed(self, pose: FloatArray) -> FloatArray:
+        """The pose as a point [m], (p,); a full turn of a deformer is another shape, and so another point."""
+        return check_pose(pose, self.controls) * self.scales

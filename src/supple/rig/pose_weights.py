@@ -1,0 +1,56 @@
+"""How much each example counts in a pose: interpolation with the radial function φ(r) = r."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from supple.errors import SceneError
+
+__all__ = ["TOO_CLOSE", "PoseWeights"]
+
+FloatArray = NDArray[np.float64]
+
+#: Examples nearer to each other than this share of the spread of all are one pose.
+TOO_CLOSE = 1e-6
+
+
+class PoseWeights:
+    """The normalised weights of Eq. (2) of [XB16]: 1 for an example in its own pose, 0 in those of the others.
+
+    They sum to 1 and are continuous, but go negative between and beyond examples: what must stay positive, such as
+    cubature weights and moduli, is to be clamped or interpolated in its logarithm.
+    """
+
+    def __init__(self, points: ArrayLike) -> None:
+        """`points`: the examples' poses as `Rig.embed` gives them [m], (k, e)."""
+        self.points: FloatArray = np.array(points, np.float64)
+        if self.points.ndim != 2 or not len(self.points) or not np.isfinite(self.points).all():
+            raise SceneError(f"examples of shape {self.points.shape} make no pose space: give finite points, (k, e).")
+        distances = cdist(self.points, self.points)
+        _refuse_twins(distances)
+        # A matrix of distances between different points is invertible, but for the 1 x 1 one
+        self._trained = np.linalg.inv(distances) if len(distances) > 1 else np.zeros((1, 1))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def at(self, embedded: ArrayLike) -> FloatArray:
+        """Weight of every example at a point [m] of shape (e,), (k,)."""
+        point = np.asarray(embedded, np.float64)
+        if len(self) == 1:
+            return np.ones(1)
+        weights = self._trained @ cdist(self.points, point[None])[:, 0]
+        # Never below ½: with a = Φ⁻¹1, the distance between the measures a/|a| and a Dirac in the pose is real
+        return np.asarray(weights / weights.sum())
+
+
+def _refuse_twins(distances: FloatArray) -> None:
+    if len(distances) < 2:
+        return
+    apart = distances + np.diag(np.full(len(distances), np.inf))
+    first, second = np.unravel_index(np.argmin(apart), apart.shape)
+    if apart[first, second] <= TOO_CLOSE * distances.max():
+        raise SceneError(
+            f"examples {first} and {second} are {apart[first, second]:.3g} m apart in pose space, as good as the same "
+            "pose: keep one of them."
+        )

@@ -1,0 +1,125 @@
+"""A skeleton: joints in a hierarchy, and where they go in a pose.
+
+A pose is the root's translation [m] and a rotation vector [rad] for every joint, (3 + 3 j,), each relative to the rest
+pose and to the joint's parent.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from supple.errors import SceneError
+
+__all__ = ["Skeleton"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Joints by name, a parent before its children; build one with `Skeleton.of`."""
+
+    names: tuple[str, ...]
+    parents: NDArray[np.int32]
+    """Number of each joint's parent, -1 for a root, (j,)."""
+    heads: FloatArray
+    """Where the joints are at rest [m], (j, 3)."""
+    tails: FloatArray
+    """Where their bones end at rest [m], (j, 3)."""
+
+    @classmethod
+    def of(cls, names: ArrayLike, parents: ArrayLike, heads: ArrayLike, tails: ArrayLike) -> "Skeleton":
+        """A checked skeleton; joints may come in any order and are sorted so that parents come first."""
+        labels = tuple(str(name) for name in np.atleast_1d(np.asarray(names)))
+        above = np.atleast_1d(np.asarray(parents, np.int32))
+        begins, ends = (np.asarray(points, np.float64).reshape(-1, 3) for points in (heads, tails))
+        count = len(labels)
+        if len(set(labels)) < count:
+            twice = next(name for name in labels if labels.count(name) > 1)
+            raise SceneError(f"joint '{twice}' is named twice: give every joint a name of its own.")
+        if not count or not (len(above) == len(begins) == len(ends) == count):
+            raise SceneError(f"a skeleton of {count} joints needs as many parents, heads and tails: give one of each.")
+        if not (np.isfinite(begins).all() and np.isfinite(ends).all()):
+            raise SceneError("a joint of the skeleton is not at a finite place: correct its head and tail.")
+        order = _sort_parents_first(labels, above)
+        place = np.empty(count + 1, np.int32)
+        place[order], place[-1] = np.arange(count), -1
+        return cls(tuple(labels[k] for k in order), place[above[order]], begins[order], ends[order])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """A name for every entry of a pose."""
+        root = self.names[0]
+        return (*(f"{root}.t{axis}" for axis in "xyz"), *(f"{name}.{axis}" for name in self.names for axis in "xyz"))
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The pose of rest, (3 + 3 j,)."""
+        return np.zeros(3 + 3 * len(self))
+
+    def number(self, name: str) -> int:
+        """Number of a joint."""
+        if name not in self.names:
+            raise SceneError(f"the skeleton has no joint '{name}': it has {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def transforms(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """R (j, 3, 3) and t (j, 3) that take points of each bone from rest to the pose: x = R X + t."""
+        pose = self.check(pose)
+        turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3)).as_matrix()
+        R, t = np.empty((len(self), 3, 3)), np.empty((len(self), 3))
+        for k, parent in enumerate(self.parents):
+            above, shift = (np.eye(3), pose[:3]) if parent < 0 else (R[parent], t[parent])
+            R[k] = above @ turns[k]
+            t[k] = above @ self.heads[k] + shift - R[k] @ self.heads[k]
+        return R, t
+
+    def check(self, pose: ArrayLike) -> FloatArray:
+        """The pose as an array, refused when it does not fit."""
+        given = np.asarray(pose, np.float64)
+        if given.shape != (3 + 3 * len(self),):
+            raise SceneError(f"a pose of this skeleton has {3 + 3 * len(self)} numbers, not {given.size}: correct it.")
+        if not np.isfinite(given).all():
+            name = self.controls[int(np.argmin(np.isfinite(given)))]
+            raise SceneError(f"the pose is not a finite number at '{name}': correct it.")
+        return given
+
+    @cached_property
+    def levers(self) -> FloatArray:
+        """How far what hangs from each joint reaches at rest [m], (j,): what an angle there moves."""
+        reach = np.linalg.norm(self.tails - self.heads, axis=1)
+        for k in range(len(self) - 1, -1, -1):
+            parent = self.parents[k]
+            if parent >= 0:
+                reach[parent] = max(reach[parent], np.linalg.norm(self.heads[k] - self.heads[parent]) + reach[k])
+        return np.asarray(reach)
+
+    def embed(self, pose: FloatArray) -> FloatArray:
+        """The pose as a point [m], (3 + 9 j,): rotations as matrices, so that nothing wraps, by the lever they turn."""
+        pose = self.check(pose)
+        turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3)).as_matrix()
+        return np.concatenate([pose[:3], (self.levers[:, None, None] * turns).ravel() / np.sqrt(2.0)])
+
+
+def _sort_parents_first(names: tuple[str, ...], parents: NDArray[np.int32]) -> NDArray[np.int64]:
+    """An order of the joints with every parent before its children."""
+    if parents.min() < -1 or parents.max() >= len(names):
+        wrong = int(np.argmax((parents < -1) | (parents >= len(names))))
+        raise SceneError(
+            f"the parent of joint '{names[wrong]}' is joint {parents[wrong]}, which is not there: correct it."
+        )
+    depth = np.zeros(len(names), np.int64)
+    for k in range(len(names)):
+        seen, at = 0, k
+        while parents[at] >= 0:
+            seen, at = seen + 1, int(parents[at])
+            if seen > len(names):
+                raise SceneError(f"joint '{names[k]}' is its own ancestor: break the cycle in the hierarchy.")
+        depth[k] = seen
+    return np.argsort(depth, kind="stable")

@@ -1,0 +1,102 @@
+"""The `[contact]` table: what touches what, and how hard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from supple.contact.settings import ContactSettings
+from supple.contact.stiffness import default_stiffness, estimate_depth
+from supple.elastic import Body
+from supple.mesh import TetMesh
+from supple.scene.section import LENGTH, Section, Unit
+from supple.scene.select import Select, select_vertices
+
+__all__ = ["ContactTable", "contact_settings", "describe_contact", "sinking_depth"]
+
+
+def _pair(value: object) -> object:
+    """A list of two selections as a pair."""
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return tuple(value)
+    raise ValueError('must be two selections, such as ["min x 20%", { region = "bone" }]')
+
+
+def _refuse_infinite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number: to make things stick for good, pin the vertices instead")
+    return value
+
+
+class ContactTable(Section):
+    """Contact with colliders and of the body with itself; it acts when the scene has this table or a `[[collider]]`.
+
+    Contact is a stiff spring that pushes back what has gone in: it lets things sink in a little, and by itself does
+    not guarantee that nothing passes through; `ccd` checks that.
+    """
+
+    self_: bool = Field(default=True, alias="self", description="whether the body stops at itself")
+    friction: Annotated[float, BeforeValidator(_refuse_infinite)] = Field(
+        default=0.3, ge=0, le=100, description="coefficient of Coulomb friction; 0: slippery"
+    )
+    thickness: Annotated[float, LENGTH] = Field(
+        default=0.0, ge=0, description="distance from a surface at which contact begins"
+    )
+    stiffness: Annotated[float | None, Unit("Pa/m")] = Field(
+        default=None, gt=0, description="pressure per depth (default: from the material and the mesh)"
+    )
+    alpha: float = Field(
+        default=0.0, ge=0, le=1, description="share of the stiffness that also holds a contact sideways"
+    )
+    ignore: list[Annotated[tuple[Select, Select], BeforeValidator(_pair)]] = Field(
+        default_factory=list, description="pairs of selections of the body that never touch each other"
+    )
+    edges: bool = Field(default=False, description="whether edges touch edges too, for sharp bodies (needs ipctk)")
+    ccd: bool = Field(
+        default=False,
+        description="check after every step whether surfaces have passed through each other (needs ipctk)",
+    )
+
+
+def contact_settings(table: ContactTable, mesh: TetMesh, metres: float) -> ContactSettings:
+    """The settings of a table whose lengths are in metres; `metres` is the size of one scene unit, for messages."""
+    ignored = tuple(
+        (
+            select_vertices(one, mesh, f"contact.ignore[{number}]", metres),
+            select_vertices(other, mesh, f"contact.ignore[{number}]", metres),
+        )
+        for number, (one, other) in enumerate(table.ignore)
+    )
+    return ContactSettings(
+        self_contact=table.self_,
+        friction=table.friction,
+        thickness=table.thickness,
+        stiffness=table.stiffness,
+        alpha=table.alpha,
+        ignored=ignored,
+        edges=table.edges,
+        ccd=table.ccd,
+    )
+
+
+def sinking_depth(settings: ContactSettings, body: Body, gravity: Sequence[float] | None) -> float:
+    """How deep a body sinks into a flat floor under its own weight [m]."""
+    stiffness = settings.stiffness or default_stiffness(body)
+    return 0.0 if gravity is None else estimate_depth(body, stiffness, np.asarray(gravity))
+
+
+def describe_contact(settings: ContactSettings, body: Body, gravity: Sequence[float] | None, colliders: int) -> str:
+    """What touches and how hard, in a user's words."""
+    what = [f"{colliders} collider{'s' * (colliders > 1)}"] if colliders else []
+    what += ["itself"] if settings.self_contact else []
+    stiffness = settings.stiffness or default_stiffness(body)
+    depth = sinking_depth(settings, body, gravity)
+    sinks = f", its weight sinks about {1e3 * depth:.2g} mm in" if depth else ""
+    return (
+        f"contact with {' and '.join(what) or 'nothing'}: friction {settings.friction:g}, stiffness {stiffness:.3g} "
+        f"Pa/m{sinks}" + ("; every step is checked for crossings" if settings.ccd else "")
+    )

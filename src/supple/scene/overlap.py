@@ -1,0 +1,99 @@
+"""What overlaps before the run: the body with colliders, and with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.touch import overlaps
+from supple.scene.build import Stage
+from supple.scene.contact import sinking_depth
+from supple.scene.finding import Finding
+
+__all__ = ["check_overlap", "check_rest_overlap", "check_sinking"]
+
+FloatArray = NDArray[np.float64]
+DEEP = 0.5  #: mean edges of the surface: what starts deeper is crushed or thrown out
+SHALLOW = 0.02  #: mean edges below which nobody sees it
+SUNK = 0.25  #: mean edges that a body may sink in under its own weight
+
+
+def check_overlap(stage: Stage) -> Iterator[Finding]:
+    """Colliders in which the body starts."""
+    if stage.contact is None or not stage.drive.obstacles:
+        return
+    time, edge, thickness = stage.scene.time, mean_edge(stage), stage.contact.thickness
+    start = stage.drive.moment(-time.preroll / time.fps)
+    x, pins = stage.mesh.vertices.copy(), stage.body.pins
+    x[pins.vertices] = np.where(pins.held, start.targets, x[pins.vertices])
+    loose = np.setdiff1d(stage.mesh.surface_vertices(), pins.vertices[pins.held.all(axis=1)])
+    for found in overlaps(stage.drive.colliders, start.colliders, x, loose, SHALLOW * edge - thickness):
+        depth = found.depth + thickness
+        unit = stage.scene.metres
+        yield Finding(
+            "error" if depth > DEEP * edge else "warning",
+            "overlap",
+            f"{stage.drive.obstacles[found.collider].key} overlaps the body where it starts: {len(found.vertices)} "
+            f"vertices are inside, the deepest {depth / unit:.4g} deep at {_point(found.place / unit)} in scene units; "
+            f"move the collider by {_point(-depth / unit * found.normal)}, or the body the other way.",
+        )
+
+
+def check_rest_overlap(stage: Stage) -> Iterator[Finding]:
+    """A body that overlaps itself as it is: what contact pushes apart, elasticity pulls together."""
+    if stage.contact is None or not stage.contact.self_contact:
+        return
+    surface = stage.mesh.surface()
+    numbers = stage.mesh.surface_vertices()[surface.triangles]
+    inside = _find_covered(surface.vertices, surface.triangles, surface.face_normals(), SHALLOW * mean_edge(stage))
+    for one, other in stage.contact.ignored:
+        inside &= ~np.isin(numbers, np.concatenate([one, other])).all(axis=1)
+    if inside.any():
+        covered = surface.vertices[surface.triangles[inside]].reshape(-1, 3) / stage.scene.metres
+        low, high = covered.min(axis=0), covered.max(axis=0)
+        yield Finding(
+            "error",
+            "overlap",
+            f"the body overlaps itself at rest: {int(inside.sum())} triangles of its surface are inside it, between "
+            f"{_point(low)} and {_point(high)} in scene units; part them in the mesh, name the parts in "
+            "contact.ignore, or set contact.self = false.",
+        )
+
+
+def _find_covered(
+    vertices: FloatArray, triangles: NDArray[np.int32], normals: FloatArray, depth: float
+) -> NDArray[np.bool_]:
+    """Triangles (k, 3) of which the place `depth` [m] below their middle is in the body more than once, (k,)."""
+    import igl
+
+    winding = igl.FastWindingNumberBVH()
+    winding.init(np.ascontiguousarray(vertices), triangles.astype(np.int64))
+    points = vertices[triangles].mean(axis=1) - depth * normals
+    return np.asarray(winding.winding_number(np.ascontiguousarray(points)) > 1.5)
+
+
+def check_sinking(stage: Stage) -> Iterator[Finding]:
+    """A contact stiffness so low that the body sinks into what it lies on."""
+    if stage.contact is None or stage.drive.gravity is None or not stage.drive.obstacles:
+        return
+    depth, edge = sinking_depth(stage.contact, stage.body, stage.drive.gravity), mean_edge(stage)
+    if depth > SUNK * edge:
+        yield Finding(
+            "warning",
+            "contact",
+            f"under its own weight the body sinks {depth:.3g} m into a flat floor, where its edges are {edge:.3g} m "
+            "long: raise contact.stiffness, or leave it out.",
+        )
+
+
+def mean_edge(stage: Stage) -> float:
+    """Of the body's surface [m]."""
+    surface = stage.mesh.surface()
+    ends = surface.vertices[surface.edges()]
+    return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
+
+
+def _point(values: FloatArray) -> str:
+    return f"({', '.join(f'{value + 0.0:.4g}' for value in values)})"  # without a minus before zero

@@ -1,0 +1,152 @@
+"""What a body is found to touch, and how contacts are followed from round to round."""
+
+import numpy as np
+import pytest
+
+from supple.contact.box import Box
+from supple.contact.contacts import SELF, Contacts
+from supple.contact.detector import Detector
+from supple.contact.plane import Plane
+from supple.contact.sets import choose, join, merge
+from supple.contact.settings import ContactSettings
+from supple.elastic import Body
+from supple.errors import SceneError
+from supple.material import StableNeoHookean
+from supple.mesh import TetMesh, fill_box
+from supple.solve import Inputs, Moment, Placement
+
+NOTHING = np.zeros((0, 3))
+STILL = Placement.still()
+
+
+@pytest.fixture(scope="module")
+def body() -> Body:
+    return Body.build(fill_box((0, 0, 0), (0.2, 0.1, 0.2), 4), StableNeoHookean(young=1e5))
+
+
+def step(*ends: Placement, begin: tuple[Placement, ...] | None = None) -> Inputs:
+    return Inputs(Moment(0.0, NOTHING, (), ends if begin is None else begin), Moment(0.1, NOTHING, (), ends))
+
+
+def at(*place: float) -> Placement:
+    return Placement(np.eye(3), np.array(place))
+
+
+def test_bottom_of_a_block_touches_the_floor(body: Body) -> None:
+    x = body.mesh.vertices - [0.0, 1e-4, 0.0]
+    contacts = Detector(body, (Plane(),)).detect(x, step(STILL))
+    bottom = np.flatnonzero(body.mesh.vertices[:, 1] == 0.0)
+    assert np.array_equal(contacts.vertices[:, 0], bottom)
+    assert np.allclose(contacts.depth(x), 1e-4)
+    assert np.allclose(contacts.normal, [0.0, 1.0, 0.0])
+
+
+def test_near_misses_are_candidates_and_far_ones_are_not(body: Body) -> None:
+    detector = Detector(body, (Plane(),))
+    for height, found in ((0.01, True), (0.2, False)):
+        gap = height * detector.edge
+        contacts = detector.detect(body.mesh.vertices + [0.0, gap, 0.0], step(STILL))
+        assert (len(contacts) > 0) == found
+        assert (contacts.depth(body.mesh.vertices + [0.0, gap, 0.0]) < 0.0).all()
+
+
+def test_foresight_reaches_as_far_as_the_step_goes_and_keeps_the_side_it_came_from(body: Body) -> None:
+    # The block would end beyond the middle of a plate, and even beyond the plate
+    detector, x = Detector(body, (Box((0.06, 1.0, 1.0)),)), body.mesh.vertices
+    for far in (0.12, 0.4):
+        contacts = detector.foresee(x, x + [far, 0.0, 0.0], step(at(0.25, 0.0, 0.0)))
+        front = np.flatnonzero(x[:, 0] == 0.2)
+        assert np.isin(front, contacts.vertices[:, 0]).all()
+        assert np.allclose(contacts.normal, [-1.0, 0.0, 0.0])
+        ends = np.isin(contacts.vertices[:, 0], front)
+        assert np.allclose(contacts.depth(x + [far, 0.0, 0.0])[ends], far - 0.02)
+
+
+def test_a_collider_that_comes_is_met_where_it_ends_with_its_velocity(body: Body) -> None:
+    detector, x = Detector(body, (Plane(), Box((0.06, 1.0, 1.0)))), body.mesh.vertices + [0.0, 1.0, 0.0]
+    inputs = step(STILL, at(0.17, 1.0, 0.0), begin=(STILL, at(0.25, 1.0, 0.0)))
+    contacts = detector.foresee(x, x, inputs)
+    assert set(contacts.source.tolist()) == {1}
+    assert np.allclose(contacts.velocity, [-0.8, 0.0, 0.0])
+    front = x[contacts.vertices[:, 0], 0] == 0.2
+    assert np.allclose(contacts.depth(x)[front], 0.2 - 0.14)
+    assert np.allclose(contacts.normal, [-1.0, 0.0, 0.0])
+
+
+def test_two_blocks_of_one_body_touch_each_other(body: Body) -> None:
+    one = body.mesh
+    count = len(one.vertices)
+    mesh = TetMesh.clean(
+        np.concatenate([one.vertices, one.vertices * 0.5 + [0.05, 0.12, 0.05]]),
+        np.concatenate([one.tets, one.tets + count]),
+    )
+    pair = Body.build(mesh, StableNeoHookean())
+    x = mesh.vertices.copy()
+    x[count:, 1] -= 0.025
+    found = Detector(pair, settings=ContactSettings(self_contact=True)).detect(x, step())
+    assert len(found) > 0
+    assert (found.source == SELF).all()
+    assert np.allclose(found.depth(x), 0.005)
+    halves = (np.arange(count), np.arange(count, 2 * count))
+    ignoring = ContactSettings(self_contact=True, ignored=(halves,))
+    assert len(Detector(pair, settings=ignoring).detect(x, step())) == 0
+
+
+def test_wrong_number_of_placements_is_refused(body: Body) -> None:
+    detector = Detector(body, (Plane(),))
+    with pytest.raises(SceneError, match="places 2 colliders where there are 1"):
+        detector.detect(body.mesh.vertices, step(STILL, STILL))
+    with pytest.raises(SceneError, match="one placement for each"):
+        detector.foresee(body.mesh.vertices, body.mesh.vertices, step())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"friction": float("inf")}, "friction = inf"),
+        ({"friction": -0.1}, "friction = -0.1"),
+        ({"thickness": -1.0}, "thickness = -1"),
+        ({"stiffness": 0.0}, "stiffness = 0"),
+        ({"stiffness": float("nan")}, "stiffness = nan"),
+        ({"alpha": 1.5}, "alpha = 1.5"),
+    ],
+)
+def test_senseless_settings_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(SceneError, match=message):
+        ContactSettings(**settings)
+
+
+def contacts(*rows: tuple[int, int, int, float]) -> Contacts:
+    """Contacts (source, vertex, feature, height of what is touched) with normals along y."""
+    source, vertex, feature, height = (np.array(column) for column in zip(*rows, strict=True))
+    count = len(rows)
+    return Contacts(
+        np.repeat(vertex[:, None], 4, axis=1).astype(np.int32), np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+        height[:, None] * [0.0, 1.0, 0.0], np.tile([0.0, 1.0, 0.0], (count, 1)), np.ones(count),
+        np.zeros((count, 3)), source.astype(np.int32), feature.astype(np.int32),
+    )  # fmt: skip
+
+
+def listed(found: Contacts) -> list[tuple[int, int, int, float]]:
+    columns = (found.source, found.vertices[:, 0], found.feature, found.offset[:, 1])
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def test_merged_contacts_are_followed_from_round_to_round() -> None:
+    x = np.zeros((5, 3))
+    old = contacts((SELF, 0, 7, 0.1), (0, 1, 0, 0.1), (0, 2, 0, -0.1), (0, 3, 0, 0.2))
+    new = contacts((SELF, 0, 8, 0.3), (0, 3, 0, 0.4), (0, 4, 0, 0.5))
+    moved = (SELF, 0, 8, 0.3), (0, 2, 0, -0.1), (0, 3, 0, 0.4), (0, 4, 0, 0.5)
+    assert listed(merge(old, new, x)) == list(moved), "vertex 1 pushes where nothing is, the open 2 may close"
+    assert listed(merge(old, new, x, drop=False)) == sorted([*moved, (0, 1, 0, 0.1)])
+    assert listed(merge(old, new, x, several=True)) == sorted([*moved, (SELF, 0, 7, 0.1)], key=lambda row: row[:2])
+    steady = merge(old, new, x, refresh=False)
+    assert listed(steady) == [*listed(old), (0, 4, 0, 0.5)]
+    assert listed(merge(Contacts.none(), new, x)) == listed(new)
+
+
+def test_joined_contacts_are_sorted_and_chosen_ones_keep_their_order() -> None:
+    whole = join((contacts((1, 3, 0, 0.1)), Contacts.none(), contacts((0, 9, 0, 0.2), (1, 2, 0, 0.3))))
+    assert listed(whole) == [(0, 9, 0, 0.2), (1, 2, 0, 0.3), (1, 3, 0, 0.1)]
+    assert listed(choose(whole, np.array([True, False, True]))) == [(0, 9, 0, 0.2), (1, 3, 0, 0.1)]
+    assert len(join(())) == 0
