@@ -340,7 +340,7 @@ def test_pins_added_live_hold_a_block_that_would_slide(block: Body) -> None:
 
 
 def test_contacts_that_do_not_settle_are_said_once_and_reported(block: Body, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supple.method.outer._SETTLED", 0.0)
+    monkeypatch.setattr("supple.method.outer._SETTLED", {"contact": 0.0, "friction": 0.0})
     monkeypatch.setattr("supple.method.outer.MOST_ROUNDS", 1)
     x = block.mesh.vertices
     solver = FullSolver(block, colliders=FLOOR, contact=ContactSettings(friction=0.4))

@@ -68,7 +68,7 @@ def distance(motion: Motion, first, second) -> float:
     return max(turned, np.abs((np.asarray(first) - second)[..., motion.plain]).max())
 
 
-@pytest.mark.parametrize("between", ["spline", "straight", "ease", "run-up"])
+@pytest.mark.parametrize("between", ["spline", "linear", "ease", "run-up"])
 def test_the_curve_hits_its_keys(between):
     motion = random_motion(between=between)
     for time, pose in zip(motion.times, motion.poses, strict=True):
@@ -87,7 +87,7 @@ def test_a_single_pose_is_a_motion():
     assert np.allclose(motion.at(7.0), motion.poses[0], atol=1e-14)
 
 
-@pytest.mark.parametrize("between", ["spline", "straight", "ease"])
+@pytest.mark.parametrize("between", ["spline", "linear", "ease"])
 def test_a_turn_past_half_a_turn_does_not_go_back(between):
     """From 170 to 190 degrees about z, the second written as -170: the way is 20 degrees, not 340."""
     keys = np.zeros((2, 12))
@@ -126,7 +126,7 @@ def test_velocity_and_acceleration_have_no_jump_at_a_key(between):
         assert np.allclose(bends[0], bends[1], atol=1e-5)
 
 
-@pytest.mark.parametrize("between", ["spline", "straight", "ease", "run-up"])
+@pytest.mark.parametrize("between", ["spline", "linear", "ease", "run-up"])
 def test_derivatives_of_the_curve_are_those_of_its_values(between):
     motion = random_motion(between=between)
     h = 1e-4
@@ -165,7 +165,7 @@ def test_the_differences_of_vertices_are_of_fourth_order():
 def test_a_uniform_rotation_has_its_centripetal_acceleration():
     poses = np.zeros((2, 12))
     poses[1, 5] = 2.0
-    moved = Moved(Bones(ARM), Motion.of(ARM, [0, 1], poses, "straight"))
+    moved = Moved(Bones(ARM), Motion.of(ARM, [0, 1], poses, "linear"))
     for time in (0.0, 0.3, 0.9):
         arm = moved.positions(time) - ARM.heads[0]
         assert np.allclose(moved.velocities(time), np.cross([0, 0, 2.0], arm), atol=1e-11)
@@ -338,7 +338,7 @@ def test_a_key_half_a_turn_away_is_warned_of():
             lambda: Motion.of(ARM, [0, 1], np.where(np.arange(24).reshape(2, 12) == 20, np.nan, 0)),
             "frame 1 of the motion is not a finite number at 'elbow.z'",
         ),
-        (lambda: Motion.of(ARM, [0, 1], np.zeros((2, 12)), "wobbly"), "each one of spline, straight, ease, run-up"),
+        (lambda: Motion.of(ARM, [0, 1], np.zeros((2, 12)), "wobbly"), "each one of spline, linear, ease, run-up"),
         (lambda: keyframes(ARM, {}), "has no keys"),
         (lambda: pose_from(ARM, {"elbow": (0, 0)}), "'elbow' is set by 3 number"),
         (lambda: pose_from(ARM, {"elbow": (0, 0, np.inf)}), "'elbow' is set to something that is not a finite"),

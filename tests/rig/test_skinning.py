@@ -129,6 +129,16 @@ def test_chosen_vertices_equal_all(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_arrays_that_are_views_of_others_are_read_right(mode: Mode) -> None:
+    rig = make_rig(mode)
+    every = Influences(rig.influences.joints[::2], rig.influences.weights[::2])
+    other = SkinnedRig(rig.skeleton, every, rig.rest[::2], mode)
+    pose = draw_pose(rig)
+    np.testing.assert_array_equal(other.positions(pose), rig.positions(pose)[::2])
+    np.testing.assert_array_equal(other.push_forward(pose, rig.rest[::2]), rig.positions(pose)[::2])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_frames_carry_displaced_points_and_are_undone(mode: Mode) -> None:
     rig = make_rig(mode)
     pose = draw_pose(rig, 0.9)

@@ -91,7 +91,7 @@ def test_heat_solves_its_equation_in_one_dimension() -> None:
     d, c = 10.0, 4000.0
     heads, tails = [[0.0, d, 0.02], [0.0, d, 0.02]], [[9.0, d, 0.02], [-9.0, d, 0.02]]
     skeleton = Skeleton.of(["right", "left"], [-1, -1], heads, tails)
-    with pytest.warns(SuppleWarning, match=r"'right' \(9\.96 m from it\), 'left' \(9\.96 m"):
+    with pytest.warns(SuppleWarning, match=r"'right' \(9\.96 m away\), 'left' \(9\.96 m"):
         weights = heat_weights(mesh, skeleton, c).dense(2)
     x = mesh.vertices[:, 0]
     decay = np.sqrt(c) / d
@@ -143,7 +143,7 @@ def test_flesh_across_a_gap_is_not_the_bone_s_that_is_nearest() -> None:
 def test_a_bone_outside_the_body_is_named_and_still_moves_something(weigh: Weigh, bar: TetMesh) -> None:
     heads, tails = [[-0.9, 0.0, 0.0], [0.0, 2.2, 0.0]], [[0.9, 0.0, 0.0], [0.0, 3.0, 0.0]]
     skeleton = Skeleton.of(["spine", "halo"], [-1, 0], heads, tails)
-    with pytest.warns(SuppleWarning, match=r"bone of joint 'halo' \(2 m from it\): it moves the vertices nearest"):
+    with pytest.warns(SuppleWarning, match=r"bones of 'halo' \(2 m away\): they move the vertices nearest"):
         weights = weigh(bar, skeleton).dense(2)
     top = np.argmin(np.linalg.norm(bar.vertices - [0.0, 0.2, 0.0], axis=1))
     assert weights[top, 1] > 0.3

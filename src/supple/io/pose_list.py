@@ -20,11 +20,15 @@ __all__ = ["BoneFrames", "load_bone_frames", "load_pinocchio_motion"]
 FloatArray = NDArray[np.float64]
 
 #: Joints of a Pinocchio motion and their parents; l is the side of smaller x, as Pinocchio names its skeletons.
-JOINTS = (
-    "hips rthigh rknee rankle rfoot lthigh lknee lankle lfoot back head "
-    "rcollar rshoulder relbow rhand lcollar lshoulder lelbow lhand"
-).split()
-PARENTS = [-1, 0, 1, 2, 3, 0, 5, 6, 7, 0, 9, 9, 11, 12, 13, 9, 15, 16, 17]
+HIERARCHY = (
+    ("hips", -1),
+    *(("rthigh", 0), ("rknee", 1), ("rankle", 2), ("rfoot", 3)),
+    *(("lthigh", 0), ("lknee", 5), ("lankle", 6), ("lfoot", 7)),
+    *(("back", 0), ("head", 9)),
+    *(("rcollar", 9), ("rshoulder", 11), ("relbow", 12), ("rhand", 13)),
+    *(("lcollar", 9), ("lshoulder", 15), ("lelbow", 16), ("lhand", 17)),
+)
+JOINTS, PARENTS = [name for name, _ in HIERARCHY], [parent for _, parent in HIERARCHY]
 FPS = 120.0
 Y_UP = [1, 2, 0]  #: the files have x forward and z up; here x is to the side, y up, z forward
 

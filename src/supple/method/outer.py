@@ -26,7 +26,9 @@ __all__ = ["MOST_ROUNDS", "Approach", "ContactLoop", "Outcome", "Round", "count_
 FloatArray = NDArray[np.float64]
 
 MOST_ROUNDS = 15
-_SETTLED = 1e-3  # share of the contact forces by which a new look may still change them
+# Share of the contact forces by which a new look may still change them. Friction may lag more: its normal forces come
+# from where the step began, so what is left is of the order of a step, as in the integrator.
+_SETTLED = {"contact": 1e-3, "friction": 5e-2}
 _NEARLY = 0.05  # the same, where points and normals of contacts would not come to rest
 _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
@@ -115,16 +117,16 @@ class ContactLoop:
                     refresh=count < _KEEPS_GEOMETRY, drop=count < _KEEPS_ALL, several=count >= _KEEPS_FOLDS,
                 )  # fmt: skip
                 fresh = self._freeze_again(contacts, step, y)
-                change, size = _compare(potential, fresh, y)
-            settled = change <= max(_SETTLED * size, resolution)
+                changes, size = _compare(potential, fresh, y)
+            settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
             if settled or count == MOST_ROUNDS:
                 break
             potential, start = fresh, y
         if count >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
             whole = merge(contacts, found, y, drop=False, several=True)
-            change, size = _compare(potential, self._freeze_again(whole, step, y), y)
-            settled &= change <= max(_NEARLY * size, resolution)
-        change /= max(size, resolution, 1e-300)
+            changes, size = _compare(potential, self._freeze_again(whole, step, y), y)
+            settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
+        change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
         outcome = Outcome(y, _list_touching(potential, y, step.weight), force, count, change, settled)
         self._admit(outcome, inputs)
@@ -190,10 +192,14 @@ def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
     return contacts if some.all() else choose(contacts, some)
 
 
-def _compare(old: ContactPotential | None, new: ContactPotential | None, x: FloatArray) -> tuple[float, float]:
-    """Size of the change of the contact forces at x, and of the forces [N]."""
-    before, after = (np.zeros_like(x) if one is None else one.gradient(x) for one in (old, new))
-    return float(np.linalg.norm(after - before)), float(np.linalg.norm(after))
+def _compare(
+    old: ContactPotential | None, new: ContactPotential | None, x: FloatArray
+) -> tuple[dict[str, float], float]:
+    """Sizes of the changes of contact and friction forces at x, and of the contact forces [N]."""
+    before, after = ({} if one is None else one.terms(x) for one in (old, new))
+    nothing = np.zeros_like(x)
+    changes = {name: float(np.linalg.norm(after.get(name, nothing) - before.get(name, nothing))) for name in _SETTLED}
+    return changes, float(np.linalg.norm(after.get("contact", nothing)))
 
 
 def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:

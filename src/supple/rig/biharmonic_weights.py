@@ -8,6 +8,7 @@ time grows faster than the mesh.
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import ConvergenceError
 from supple.mesh import TetMesh
 from supple.rig.bones import bone_distances, seat_bones, warn_outside
 from supple.rig.influences import MOST, Influences
@@ -36,6 +37,8 @@ def biharmonic_weights(mesh: TetMesh, skeleton: Skeleton, most: int | None = MOS
         return Influences.from_dense(shares, most)
     weights = igl.bbw(mesh.vertices, mesh.tets.astype(np.int64), held, shares, max_iter=_SWEEPS)
     bounded = np.clip(weights, 0.0, 1.0)
+    if not (bounded.sum(axis=1) > 0.0).all():  # nor where one is not finite
+        raise ConvergenceError("no biharmonic weights were found on this mesh: use heat weights, or mesh it again.")
     return Influences.from_dense(bounded / bounded.sum(axis=1, keepdims=True), most)
 
 

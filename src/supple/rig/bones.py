@@ -18,6 +18,7 @@ TIE = 1e-9
 """Share of a body's size by which something may be farther away than the nearest and still be as near."""
 
 _TIED = 12  # most vertices that are as near to one point of a bone
+_NAMED = 5  # most bones that a warning lists
 _SAMPLES = 9  # points along a bone that tell whether it is in the body
 
 
@@ -56,10 +57,12 @@ def warn_outside(mesh: TetMesh, skeleton: Skeleton) -> None:
     np.minimum.at(away, bone, SurfaceDistance(_outer_surface(mesh))(points))
     outside = np.flatnonzero(away > TIE * mesh.size())
     if outside.size:
-        named = ", ".join(f"'{skeleton.names[k]}' ({away[k]:.3g} m from it)" for k in outside)
+        farthest = outside[np.argsort(-away[outside], kind="stable")]
+        named = ", ".join(f"'{skeleton.names[k]}' ({away[k]:.3g} m away)" for k in farthest[:_NAMED])
+        more = f" and {outside.size - _NAMED} more" if outside.size > _NAMED else ""
         warnings.warn(
-            f"outside the body lies the bone of joint {named}: it moves the vertices nearest to it; "
-            "move it into the body, or bring skeleton and mesh to the same units.",
+            f"outside the body are the bones of {named}{more}: they move the vertices nearest to them; move them in, "
+            "mesh finer, or bring skeleton and mesh to the same units.",
             SuppleWarning,
             stacklevel=3,
         )

@@ -28,6 +28,10 @@ class Influences:
     notes: tuple[str, ...] = ()
     """What was set right on the way in, in a user's words."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", np.ascontiguousarray(self.joints, np.int32))
+        object.__setattr__(self, "weights", np.ascontiguousarray(self.weights, np.float64))
+
     @classmethod
     def of(cls, joints: ArrayLike, weights: ArrayLike, count: int, most: int | None = None) -> "Influences":
         """Checked influences from joint numbers and weights, (n, k) each, for a skeleton of `count` joints.
@@ -47,7 +51,7 @@ class Influences:
         kept, chosen = (np.take_along_axis(array, order, axis=1) for array in (given, numbers))
         chosen = np.where(kept > 0.0, chosen, chosen[:, :1])
         share = kept / kept.sum(axis=1, keepdims=True)
-        return cls(np.ascontiguousarray(chosen, np.int32), np.ascontiguousarray(share), notes)
+        return cls(chosen, share, notes)
 
     @classmethod
     def from_dense(cls, weights: ArrayLike, most: int | None = MOST) -> "Influences":
@@ -58,11 +62,7 @@ class Influences:
         numbers = np.broadcast_to(np.arange(given.shape[1]), given.shape)
         influences = cls.of(numbers, given, given.shape[1], most)
         used = max(1, int((influences.weights > 0.0).sum(axis=1).max()))
-        return cls(
-            np.ascontiguousarray(influences.joints[:, :used]),
-            np.ascontiguousarray(influences.weights[:, :used]),
-            influences.notes,
-        )
+        return cls(influences.joints[:, :used], influences.weights[:, :used], influences.notes)
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 #: Between two keys: a cubic spline through this key and its neighbours (C2); straight at a steady rate (C0); slowing
 #: down to a stop, without acceleration, at both keys (C2); from a stop into whatever follows the second key (C2).
-Between = Literal["spline", "straight", "ease", "run-up"]
+Between = Literal["spline", "linear", "ease", "run-up"]
 BETWEEN: tuple[Between, ...] = get_args(Between)
 
 
@@ -57,7 +57,7 @@ class KeyCurve:
         inside = np.clip(times, self.times[0], self.times[-1])
         interval = np.clip(np.searchsorted(self.times, inside, side="right") - 1, 0, len(self.between) - 1)
         value, rate, bend = self._polynomial(interval, (inside - self.times[interval])[:, None])
-        for kind in ("straight", "ease"):
+        for kind in ("linear", "ease"):
             chosen = np.flatnonzero(np.array([self.between[k] == kind for k in interval], bool))
             if len(chosen):
                 arc = self._arc(interval[chosen], inside[chosen], eased=kind == "ease")

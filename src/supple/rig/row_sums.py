@@ -66,7 +66,9 @@ def signed_sum(typing: Any, table: Any, rows: Any, weights: Any, item: Any, sign
 
 
 def _accumulate(context: Any, builder: Any, signature: Any, args: Any, count: int, signs: Any = None) -> list[Any]:
-    """The weighted sum as `count` vectors; all arrays are contiguous."""
+    """The weighted sum as `count` vectors."""
+    if any(kind.layout != "C" for kind in signature.args if isinstance(kind, types.Array)):
+        raise TypeError("sums of rows need contiguous arrays")
     table, rows, weights = (
         context.make_array(kind)(context, builder, value)
         for kind, value in zip(signature.args[:3], args[:3], strict=True)

@@ -61,11 +61,11 @@ class SkinnedRig:
         if not np.isfinite(rest).all():
             vertex = int(np.argmin(np.isfinite(rest).all(axis=1)))
             raise SceneError(f"the rest position of vertex {vertex} is not finite: correct the mesh.")
-        most = int(self.influences.joints.max())
-        if most >= len(self.skeleton):
-            raise SceneError(
-                f"the weights name joint {most} of a skeleton with {len(self.skeleton)} joints: give their skeleton."
-            )
+        for joint in (int(self.influences.joints.min()), int(self.influences.joints.max())):
+            if not 0 <= joint < len(self.skeleton):  # compiled loops would read past the table
+                raise SceneError(
+                    f"the weights name joint {joint} of a skeleton with {len(self.skeleton)} joints: give their skeleton."
+                )
 
     @property
     def neutral(self) -> FloatArray:

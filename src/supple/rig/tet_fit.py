@@ -27,10 +27,12 @@ __all__ = ["TetFit", "fit_tets"]
 
 FloatArray = NDArray[np.float64]
 
-_TOLERANCE = 0.25  # of an edge of the mesh: a finer surface cannot be met better than its tets bend
-_FIRST_STIFFNESS = 3.0  # of the springs to the surface, in units of shear modulus times edge length
+_TOLERANCE = 0.5  # of an edge of the mesh: a finer surface cannot be met better than its tets bend
+_FIRST_STIFFNESS = 1.0  # of the springs to the surface, in units of shear modulus times edge length
 _ROUNDS = 8  # of stiffening the springs of vertices that are off
 _STIFFER = 30.0  # at most, from one round to the next
+_SOFTER = 0.1  # from one round to the next, near tets that are flat or inside out
+_FLAT = 0.1  # of its volume at rest: what is left of such a tet
 _NEWTON_TOLERANCE, _NEWTON_ITERATIONS = 1e-5, 100
 _ASTRAY = 5.0  # heights of a tet by which a surface vertex may lie outside it
 _ROUND_OFF = 1e-12  # forces below this share of the unit stiffness times the mesh's size are none
@@ -40,13 +42,14 @@ class TetFit:
     """Physical fits of a tet mesh to a rigged surface, Eq. (3) of [XB16].
 
     The elastic energy plus springs that draw the embedded surface to where the rig has it is least. The springs of
-    vertices that stay farther off than the tolerance are stiffened until none does.
+    vertices that stay farther off than the tolerance are stiffened until none does; what it leaves is used to unfold
+    tets.
     """
 
     def __init__(
         self, mesh: TetMesh, rig: Rig, material: Material | None = None, tolerance: float | None = None
     ) -> None:
-        """`rig` moves a surface in the mesh; `tolerance` [m] is a quarter of a mean edge of the mesh unless given.
+        """`rig` moves a surface in the mesh; `tolerance` [m] is half a mean edge of the mesh unless given.
 
         Only how the material shears and keeps its volume matters, not how stiff it is.
         """
@@ -74,14 +77,32 @@ class TetFit:
             x = self._relax(x, targets, stiffness, name)
             off = np.linalg.norm(self._surface.apply(x) - targets, axis=1)
             if off.max() <= self.tolerance:
-                self._warn_of_inverted_tets(x, name)
-                return x
+                return self._unfold(x, targets, stiffness, name)
             best, worst = min((best, worst), (float(off.max()), int(off.argmax())))
             stiffness *= np.clip((2.0 * off / self.tolerance) ** 2, 1.0, _STIFFER)
         raise ConvergenceError(
             f"in {name} the tets bring vertex {worst} of the surface no nearer than {best:.3g} m to its place in the "
             f"rig, where the fit asks for {self.tolerance:.3g} m: mesh finer, or give a larger tolerance."
         )
+
+    def _unfold(self, x: FloatArray, targets: FloatArray, stiffness: FloatArray, name: str) -> FloatArray:
+        """The fit, its springs softened near tets that are flat or inside out as long as the tolerance allows."""
+        tets = self._body.mesh.tets
+        for _ in range(_ROUNDS):
+            flat = self._body.jacobians(x) < _FLAT
+            if not flat.any():
+                break
+            near = np.isin(self._surface.corners, tets[flat]).any(axis=1)
+            stiffness = np.where(near, _SOFTER * stiffness, stiffness)
+            try:
+                softer = self._relax(x, targets, stiffness, name)
+            except ConvergenceError:
+                break
+            if np.linalg.norm(self._surface.apply(softer) - targets, axis=1).max() > self.tolerance:
+                break
+            x = softer
+        self._warn_of_inverted_tets(x, name)
+        return x
 
     def _relax(self, x: FloatArray, targets: FloatArray, stiffness: FloatArray, name: str) -> FloatArray:
         """Positions of least energy, elastic and of springs [N/m] of every surface vertex to its target [m]."""
@@ -114,7 +135,7 @@ class TetFit:
                 f"the fit to {name} turns {plural(int((volumes <= 0.0).sum()), 'tet')} inside out, tet "
                 f"{volumes.argmin()} most: mend the pose where the surface passes through itself, or mesh finer.",
                 SuppleWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

@@ -14,13 +14,13 @@ _EAR, _EAR_BEND, _ELBOW, _TAIL_BEND = (0.085, 0.785, 0.0), (0.14, 0.94, -0.015),
 _HOP: Turns = {
     SHIFT: (0.0, 0.12, 0.0),
     "head": (-12, 0, 0),
-    "left_arm": (0, 0, 35),
-    "right_arm": (0, 0, -35),
+    "left_arm": (0, 0, 28),
+    "right_arm": (0, 0, -28),
     "left_ear": (0, 0, -20),
     "right_ear": (0, 0, 20),
     "tail": (15, 0, 0),
 }
-_SWAY: Turns = {"spine": (0, 0, -12), "head": (0, 0, -12), "left_arm": (0, 0, 40), "tail": (0, 25, 0)}
+_SWAY: Turns = {"spine": (0, 0, -8), "head": (0, 0, -10), "left_arm": (0, 0, 25), "tail": (0, 25, 0)}
 
 #: Fifteen bones, two in each ear and two in the tail.
 SKETCH = Sketch(
@@ -31,7 +31,7 @@ SKETCH = Sketch(
             Bone("head", "spine", (0.0, 0.56, 0.0), (0.0, 0.72, 0.02), x=(-35, 35), y=(-60, 60), z=(-30, 30)),
             Bone("left_ear", "head", _EAR, _EAR_BEND, x=(-40, 40), y=(-20, 20), z=(-40, 40)),
             Bone("left_ear_tip", "left_ear", _EAR_BEND, (0.25, 0.875, 0.04), x=(-30, 30), y=(-30, 30), z=(-50, 50)),
-            Bone("left_arm", "spine", (0.1, 0.505, 0.0), _ELBOW, x=(-60, 60), y=(-60, 40), z=(-50, 80)),
+            Bone("left_arm", "spine", (0.15, 0.48, 0.01), _ELBOW, x=(-60, 60), y=(-60, 40), z=(-50, 80)),
             Bone("left_hand", "left_arm", _ELBOW, (0.315, 0.408, 0.058), x=(-40, 40), y=(-60, 20), z=(-40, 60)),
             Bone("left_leg", "hips", (0.115, 0.21, 0.0), (0.138, 0.06, 0.02), x=(-50, 40), y=(-25, 25), z=(-15, 35)),
             Bone("tail", "hips", (0.0, 0.26, -0.13), _TAIL_BEND, x=(-30, 40), y=(-45, 45), z=(-20, 20)),
