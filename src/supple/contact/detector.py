@@ -33,7 +33,7 @@ class Detector:
         self.stiffness = self.settings.stiffness or default_stiffness(body)
         """k [Pa/m]"""
         mesh, surface = body.mesh, body.mesh.surface()
-        self.edge = float(np.linalg.norm(np.diff(surface.vertices[surface.edges()], axis=1), axis=2).mean())
+        self.edge = surface.mean_edge()
         """Mean edge of the surface [m]."""
         self._vertices = mesh.surface_vertices()
         shares = np.repeat(surface.areas() / 3.0, 3)

@@ -17,10 +17,7 @@ def default_stiffness(body: Body) -> float:
     """k [Pa/m]: 10 E / edge, with Young's modulus of the stiffest material and the mean edge at the surface."""
     outside = body.mesh.surface_tets()
     young = max(_young(part.material) for part in body.parts if np.isin(part.ids, outside).any())
-    surface = body.mesh.surface()
-    ends = surface.vertices[surface.edges()]
-    edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
-    return TIMES_STIFFER * young / edge
+    return TIMES_STIFFER * young / body.mesh.surface().mean_edge()
 
 
 def estimate_depth(body: Body, stiffness: float, acceleration: NDArray[np.float64]) -> float:

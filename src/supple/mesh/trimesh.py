@@ -84,6 +84,10 @@ class TriMesh:
         """Every edge once, smaller vertex first, shape (e, 2)."""
         return unique_edges(self.triangles, len(self.vertices))
 
+    def mean_edge(self) -> float:
+        """Mean length [m] of the edges."""
+        return float(np.linalg.norm(np.diff(self.vertices[self.edges()], axis=1), axis=2).mean())
+
     def is_closed(self) -> bool:
         """Whether no edge is a border: every edge is shared by an even number of triangles."""
         return bool((self._edge_uses() % 2 == 0).all())

@@ -124,7 +124,7 @@ class Motion:
 
     def cut(self, begin: float, end: float) -> Motion:
         """The stretch from one time to another [s], no longer a loop: the keys inside, and one at each end."""
-        if not begin < end:
+        if not begin < end or len(self.times) < 2:
             raise SceneError(f"a motion cannot be cut from {begin:g} s to {end:g} s: end it after it begins.")
         if begin < self.begin or (end > self.end and self.gain is None):
             raise SceneError(
@@ -133,7 +133,7 @@ class Motion:
             )
         rounds = np.arange(np.ceil((end - self.begin) / self.duration))[:, None] * self.duration
         keys = np.append((self.times[:-1] + rounds).ravel(), self.end + rounds[-1])
-        apart = 1e-9 * self.duration  # two keys in one place have no curve between them
+        apart = 0.01 * float(np.median(np.diff(self.times)))  # a key too near an end would bend the curve there
         times = np.concatenate([[begin], keys[(keys > begin + apart) & (keys < end - apart)], [end]])
         middles, _ = self._wrap(0.5 * (times[1:] + times[:-1]))
         kinds = tuple(self.between[k] for k in np.searchsorted(self.times, middles, "right") - 1)

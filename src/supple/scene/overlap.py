@@ -24,7 +24,7 @@ def check_overlap(stage: Stage) -> Iterator[Finding]:
     """Colliders in which the body starts."""
     if stage.contact is None or not stage.drive.obstacles:
         return
-    time, edge, thickness = stage.scene.time, mean_edge(stage), stage.contact.thickness
+    time, edge, thickness = stage.scene.time, stage.mesh.surface().mean_edge(), stage.contact.thickness
     start = stage.drive.moment(-time.preroll / time.fps)
     x, pins = stage.mesh.vertices.copy(), stage.body.pins
     x[pins.vertices] = np.where(pins.held, start.targets, x[pins.vertices])
@@ -47,7 +47,7 @@ def check_rest_overlap(stage: Stage) -> Iterator[Finding]:
         return
     surface = stage.mesh.surface()
     numbers = stage.mesh.surface_vertices()[surface.triangles]
-    inside = _find_covered(surface.vertices, surface.triangles, surface.face_normals(), SHALLOW * mean_edge(stage))
+    inside = _find_covered(surface.vertices, surface.triangles, surface.face_normals(), SHALLOW * surface.mean_edge())
     for one, other in stage.contact.ignored:
         inside &= ~np.isin(numbers, np.concatenate([one, other])).all(axis=1)
     if inside.any():
@@ -78,7 +78,7 @@ def check_sinking(stage: Stage) -> Iterator[Finding]:
     """A contact stiffness so low that the body sinks into what it lies on."""
     if stage.contact is None or stage.drive.gravity is None or not stage.drive.obstacles:
         return
-    depth, edge = sinking_depth(stage.contact, stage.body, stage.drive.gravity), mean_edge(stage)
+    depth, edge = sinking_depth(stage.contact, stage.body, stage.drive.gravity), stage.mesh.surface().mean_edge()
     if depth > SUNK * edge:
         yield Finding(
             "warning",
@@ -86,13 +86,6 @@ def check_sinking(stage: Stage) -> Iterator[Finding]:
             f"under its own weight the body sinks {depth:.3g} m into a flat floor, where its edges are {edge:.3g} m "
             "long: raise contact.stiffness, or leave it out.",
         )
-
-
-def mean_edge(stage: Stage) -> float:
-    """Of the body's surface [m]."""
-    surface = stage.mesh.surface()
-    ends = surface.vertices[surface.edges()]
-    return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
 
 
 def _point(values: FloatArray) -> str:

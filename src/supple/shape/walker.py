@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.shape.bone import Bone, Vector, mirror_bones
 from supple.shape.character import SHIFT, Turns
@@ -43,7 +44,7 @@ _FINGERS = {
 _KNUCKLES = (0.0, 0.42, 0.74, 1.0)  # joints and tip along a finger
 
 
-def _hand_axes() -> np.ndarray:
+def _hand_axes() -> NDArray[np.float64]:
     """Along the forearm, towards the thumb and towards the palm, in columns, (3, 3)."""
     along = np.subtract(_WRIST, _ELBOW) / np.linalg.norm(np.subtract(_WRIST, _ELBOW))
     palm = np.cross([0.0, 0.0, 1.0], -along)

@@ -47,7 +47,7 @@ class SetThrottle:
 
 @dataclass(frozen=True)
 class Grab:
-    """Pull a point of the body, given by vertices of one element and weights that add up to 1, by a spring."""
+    """Pull a point of the body, given by vertices and weights that add up to 1, by a spring."""
 
     name: str
     vertices: tuple[int, ...]
