@@ -53,10 +53,28 @@ def linear_rule() -> str:
 
 def training_keys() -> str:
     """The keys of `[training]` as a table."""
-    return scene_reference().split("## `[training]`")[1].split("\n## ")[0].split("\n\n", 2)[2].strip()
+    return _list_keys("[training]")
+
+
+def collider_keys() -> str:
+    """The keys of `[[collider]]` as a table."""
+    return _list_keys("[[collider]]")
+
+
+def contact_keys() -> str:
+    """The keys of `[contact]` as a table."""
+    return _list_keys("[contact]")
+
+
+def _list_keys(table: str) -> str:
+    """The keys of one table of the scene file."""
+    section = scene_reference().split(f"## `{table}`\n")[1].split("\n## ")[0]
+    return section[section.index("| key |") :].strip()
 
 
 FILLERS = {
+    "collider_keys": collider_keys,
+    "contact_keys": contact_keys,
     "linear_rule": linear_rule,
     "picture": picture,
     "presets": presets,

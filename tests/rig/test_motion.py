@@ -190,7 +190,9 @@ def test_a_motion_of_another_rig_is_refused():
         Moved(Slider(), random_motion())
 
 
-def test_only_triples_of_a_joint_are_rotations():
+def test_only_joints_of_a_skeleton_are_rotations():
+    assert turn_columns(("smile", *ARM.controls)).tolist() == [[4, 5, 6], [7, 8, 9], [10, 11, 12]]
+    assert turn_columns(("wire.0.x", "wire.0.y", "wire.0.z", "wire.1.x", "wire.1.y", "wire.1.z")).size == 0
     assert turn_columns(("r.tx", "r.ty", "r.tz", "r.x", "r.y", "r.z", "bend.x", "smile")).tolist() == [[3, 4, 5]]
 
 
@@ -315,6 +317,14 @@ def test_joints_may_have_keys_at_different_times():
 def test_plain_controls_are_set_by_numbers():
     assert pose_from(ARM, {"hips.ty": 0.25})[1] == 0.25
     assert keyframes(Slider(), {0.0: {"slide": 0.0}, 1.0: {"slide": 2.0}}).at(0.5)[0] == pytest.approx(1.0)
+
+
+def test_what_has_no_key_stays_neutral():
+    class Lifted(Slider):
+        neutral, controls = np.array([0.5, 2.0]), ("slide", "lift")
+
+    assert np.array_equal(pose_from(Lifted(), {"slide": 1.0}), [1.0, 2.0])
+    assert np.allclose(keyframes(Lifted(), {0.0: {"slide": 1.0}, 1.0: {"slide": 3.0}}).at(0.5), [2.0, 2.0])
 
 
 def test_a_joint_that_is_not_there_is_named_with_the_nearest():

@@ -158,10 +158,11 @@ def test_the_arm_reaches_within_its_limits() -> None:
     ("name", "size", "message"),
     [
         ("beam", {}, "'beam' has no skeleton; use one of capsule"),
-        ("walkre", {}, "did you mean 'walker'?"),
+        ("hnad", {}, "did you mean 'hand'?"),
         ("hand", {"height": 1.0}, "no size 'height'"),
         ("hand", {"length": 0.0}, "length = 0.0"),
         ("capsule", {"length": 0.2}, "below half the length"),
+        ("x", {"thickness": 2.0}, "smaller thickness"),
     ],
 )
 def test_characters_that_cannot_be_are_refused(name: str, size: dict[str, float], message: str) -> None:

@@ -38,7 +38,7 @@ _CASES = {
     "small": (_Case(4_000, 4, is_small=True), _Case(132_000, 20), _Case(460_000, 20, finds_weights=False)),
     "paper": (_Case(17_000, 4, is_small=True), _Case(132_000, 20), _Case(460_000, 20)),
 }
-_INFLUENCES, _REPEATS = 4, 15
+_INFLUENCES, _REPEATS = 4, 25
 _EVICTED = 8_000_000  # doubles: more than caches hold
 _BEND = 0.3  # rad, of every joint for the fit
 

@@ -100,6 +100,23 @@ class ContactPotential:
         target = offset + share[:, None] * split(normal, self.origin)[1]
         return build_tensor(normal, along, both), target
 
+    def take_back(self, x: FloatArray) -> FloatArray:
+        """Positions with every slide beyond the slip length undone [m], (n, 3): where sticking is looked for first.
+
+        Newton's method finds the way from sticking to sliding in few steps, but not the way back, because sliding does
+        not resist: a contact that slid while it was pressed too lightly would never be caught.
+        """
+        if self.friction is None:
+            return x
+        contacts = self.contacts
+        aside = split(contacts.normal, self._gap(x) - self.origin)[1]
+        slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
+        rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
+        # The touching vertex moves; of several contacts of one vertex the last counts
+        moved = x.copy()
+        moved[contacts.vertices[rows, 0]] = x[contacts.vertices[rows, 0]] - aside[rows]
+        return moved
+
     def normal_forces(self, x: FloatArray) -> FloatArray:
         """What presses the two sides of each contact apart [N], (m,)."""
         return self.penalty.normal_forces(self._gap(x))

@@ -25,7 +25,6 @@ class BvhJoint:
 
     name: str
     parent: int
-    line: int
     offset: FloatArray = field(default_factory=lambda: np.full(3, np.nan))  #: from the parent, (3,)
     channels: list[str] = field(default_factory=list)  #: in the order of the frames
     end: FloatArray = field(default_factory=lambda: np.zeros(3))  #: of its End Site, (3,)
@@ -55,15 +54,13 @@ def read_hierarchy(source: Source, text: bytes) -> list[BvhJoint]:
                 if joints and not open_joints:
                     raise damaged_at(source, line, "a second ROOT", "keep one skeleton a file")
                 name = words.take_name()
-                if any(joint.name == name for joint in joints):
-                    raise damaged_at(
-                        source, line, f"joint '{name}' is named twice", "give every joint a name of its own"
-                    )
+                if not name or any(joint.name == name for joint in joints):
+                    raise damaged_at(source, line, f"joint '{name}' has no name of its own", "give it one")
                 parent = open_joints[-1] if open_joints else -1
                 if parent >= 0:
                     joints[parent].children.append(len(joints))
                 open_joints.append(len(joints))
-                joints.append(BvhJoint(name, parent, line))
+                joints.append(BvhJoint(name, parent))
             case "END" if open_joints and not in_end:
                 words.take_name()
                 in_end = True

@@ -139,7 +139,7 @@ class FullSolver:
         )  # fmt: skip
         motion, push = increment.motion, None
         if self._contact is None:
-            x, _ = step.solve(Round(None, None, 0.0, False))
+            x, _ = step.solve(Round(None, None, 0.0, False, False))
         else:
             approach = Approach(begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free)
             outcome = self._contact.settle(approach, step.solve, watch)

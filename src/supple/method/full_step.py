@@ -16,6 +16,7 @@ from supple.solve.system import System
 __all__ = ["FullStep"]
 
 FloatArray = NDArray[np.float64]
+_ROUGH = 1e-2  # residual at which a rough round ends
 
 
 class FullStep:
@@ -50,17 +51,19 @@ class FullStep:
         reference = max(self.reference + round.impact, self._floor)
         increment = self._increment if round.potential is None else replace(self._increment, contact=round.potential)
         x, gradient = self._begin(increment, round)
+        tolerance = max(self._tolerance, _ROUGH) if round.rough else self._tolerance
         try:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,
-                tolerance=self._tolerance, max_iterations=self._max_iterations, watch=self._watch,
+                tolerance=tolerance, max_iterations=self._max_iterations, watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = increment.terms(failure.x)
             raise
         self._tally.newton += found.iterations
         self._tally.linear += found.linear_iterations
-        self._tally.residual = max(self._tally.residual, found.residual)
+        if not round.rough:
+            self._tally.residual = max(self._tally.residual, found.residual)
         return found.x, max(self._tolerance * reference, self._floor)
 
     def _begin(self, increment: Increment, round: Round) -> tuple[FloatArray, FloatArray]:

@@ -66,6 +66,8 @@ class Round:
     """Size of the forces that stop what would go in [N]: a scale for tolerances where nothing else acts."""
     rubs: bool
     """Whether there is friction to overcome."""
+    rough: bool
+    """Whether two digits are enough, because another round follows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,8 @@ class ContactLoop:
             potential = self._freeze(contacts, step, step.predicted, lagged)
         start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
         for count in range(1, MOST_ROUNDS + 1):
-            y, resolution = solve(Round(potential, start, impact, rubs))
+            rough = rubs and count == 1
+            y, resolution = solve(Round(potential, start, impact, rubs, rough))
             with watch.phase("contact"):
                 found = _movable(self.detector.detect(y, inputs, contacts), moves)
                 contacts = merge(
@@ -121,7 +124,9 @@ class ContactLoop:
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
             if settled or count == MOST_ROUNDS:
                 break
-            potential, start = fresh, y
+            potential, start = fresh, y if fresh is None else fresh.take_back(y)
+        if rough:
+            y, resolution = solve(Round(potential, y, impact, rubs, False))
         if count >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
             whole = merge(contacts, found, y, drop=False, several=True)
             changes, size = _compare(potential, self._freeze_again(whole, step, y), y)

@@ -264,9 +264,9 @@ class ReducedSolver:
 
     def _find_hold(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], inputs: Inputs) -> ReducedState:
         """Where the statics of a body that no pin holds begins."""
-        net, total = _sum_loads(pushed), sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
+        total = sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
         detector, x = (None, state.offsets) if self._touching is None else self._touching.look(state)
-        shift = find_hold(detector, x, net, total, self.body.mesh.size(), inputs)
+        shift = find_hold(detector, x, _sum_loads(pushed), total, self.body.mesh.size(), inputs)
         return state._replace(offsets=state.offsets + np.outer([1.0, 0.0, 0.0], shift))
 
     def _failure(self, state: ReducedState, residual: float, status: int, inputs: Inputs) -> NewtonFailure:

@@ -4,7 +4,7 @@ The laws are those of contact/penalty.py and contact/friction.py, contact by con
 moves with shape and frame like the end of a spring.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -19,6 +19,7 @@ __all__ = ["TOUCHING", "FrozenContacts", "freeze_contacts"]
 
 FloatArray = NDArray[np.float64]
 
+# What calls these is not cached: its copy would outlive a change of theirs
 _pull_others, _stiffen_others, _height_others = FRAMED.pull, FRAMED.stiffen, FRAMED.height
 
 
@@ -47,7 +48,7 @@ class FrozenContacts(NamedTuple):
 def freeze_contacts(potential: ContactPotential, shapes: FloatArray) -> FrozenContacts:
     """The contacts of a potential for a body of shapes Ψ, (n, 3 k)."""
     contacts, penalty, friction = potential.contacts, potential.penalty, potential.friction
-    count, width = contacts.vertices.shape
+    count = len(contacts)
     own = contacts.weights != 0.0  # contacts with colliders name their vertex four times
     ends = np.concatenate([[0], np.cumsum(own.sum(axis=1))])
     J = csr_array((contacts.weights[own], contacts.vertices[own], ends), (count, len(shapes)))
@@ -65,8 +66,8 @@ def freeze_contacts(potential: ContactPotential, shapes: FloatArray) -> FrozenCo
     )
 
 
-@njit
-def _find_gaps(z, data):
+@njit(cache=False)
+def _find_gaps(z: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
     """Arms in the body's axes and gaps, each (m, 3)."""
     loads, touch = data
     s, R, centre = unpack_frame(z, z.size - 12, loads.tail)
@@ -78,24 +79,24 @@ def _find_gaps(z, data):
     return arms, gaps
 
 
-@njit
-def _split(normal, vector, aside):
+@njit(cache=False)
+def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     """The component along a normal; `aside` is filled with the rest."""
     along = normal[0] * vector[0] + normal[1] * vector[1] + normal[2] * vector[2]
     for a in range(3):
         aside[a] = vector[a] - along * normal[a]
-    return along
+    return float(along)
 
 
-@njit
-def _secant(touch, i, slide):
+@njit(cache=False)
+def _secant(touch: FrozenContacts, i: int, slide: float) -> float:
     """μ λ f'(s)/s of a slide of length s [N/m]."""
     slip = touch.slip[0]
-    return touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip)
+    return float(touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip))
 
 
-@njit
-def _push_back(touch, i, gap, aside, push):
+@njit(cache=False)
+def _push_back(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
     """Fill the derivative of the energy of contact i by its gap [N], (3,); `aside` is memory."""
     height = _split(touch.normal[i], gap, aside)
     for a in range(3):
@@ -107,8 +108,10 @@ def _push_back(touch, i, gap, aside, push):
             push[a] += secant * aside[a]
 
 
-@njit
-def _find_axes(touch, i, gap, aside, axes, stiffness):
+@njit(cache=False)
+def _find_axes(
+    touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray
+) -> None:
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
     height = _split(normal, gap, aside)
@@ -130,8 +133,8 @@ def _find_axes(touch, i, gap, aside, axes, stiffness):
     axes[2] = cross(axes[0], axes[1])
 
 
-@njit
-def _pull(z, data, g):
+@njit(cache=False)
+def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
     rank = z.size - 12
@@ -148,8 +151,8 @@ def _pull(z, data, g):
             g[rank + 3 :] += touch.weights[i] * pushes[i]
 
 
-@njit
-def _stiffen(z, data, K):
+@njit(cache=False)
+def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
     rank, unknowns = z.size - 12, K.shape[0]
@@ -180,8 +183,8 @@ def _stiffen(z, data, K):
             K[i, j] += square[i, j]
 
 
-@njit
-def _height(z, data):
+@njit(cache=False)
+def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)
     gaps, aside, slip, own = _find_gaps(z, data)[1], np.empty(3), touch.slip[0], 0.0

@@ -9,7 +9,6 @@ therefore blended the short way round.
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from supple.rig.row_sums import signed_sum
 
@@ -21,30 +20,54 @@ IntArray = NDArray[np.int32]
 
 def blend_points(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray) -> FloatArray:
     """Points [m], (n, 3), moved by the blend of the motions R (j, 3, 3), t (j, 3) of their joints."""
-    motions, moved = _motion_table(R, t), np.empty_like(points)
-    _fill_points(motions, _side_table(motions), joints, weights, points, moved)
+    motions, sides = _tabulate(R, t)
+    moved = np.empty_like(points)
+    _fill_points(motions, sides, joints, weights, points, moved)
     return moved
 
 
 def blend_frames(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rotations (n, 3, 3) and t [m], (n, 3), of every vertex, blended from the motions of its joints."""
-    motions = _motion_table(R, t)
+    motions, sides = _tabulate(R, t)
     turns, shift = np.empty((len(weights), 3, 3)), np.empty((len(weights), 3))
-    _fill_frames(motions, _side_table(motions), joints, weights, turns, shift)
+    _fill_frames(motions, sides, joints, weights, turns, shift)
     return turns, shift
 
 
-def _motion_table(R: FloatArray, t: FloatArray) -> FloatArray:
-    """q and p of every joint, real parts first, (j, 8)."""
-    turn = Rotation.from_matrix(R).as_quat()
-    v, w = turn[:, :3], turn[:, 3:]
-    real = -np.einsum("ji,ji->j", t, v)[:, None]
-    return np.hstack([w, v, 0.5 * real, 0.5 * (w * t + np.cross(t, v))])
+@njit(cache=True, error_model="numpy")
+def _tabulate(R: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """q and p of every joint, real parts first, (j, 8), and 1 for two joints with q on one side, else -1, (j, j)."""
+    count = len(R)
+    motions, sides = np.empty((count, 8)), np.empty((count, count))
+    for j in range(count):
+        w, a, b, c = _quaternion(R[j])
+        x, y, z = 0.5 * t[j, 0], 0.5 * t[j, 1], 0.5 * t[j, 2]
+        motions[j, 0], motions[j, 1], motions[j, 2], motions[j, 3] = w, a, b, c
+        motions[j, 4], motions[j, 5] = -(x * a + y * b + z * c), w * x + y * c - z * b
+        motions[j, 6], motions[j, 7] = w * y + z * a - x * c, w * z + x * b - y * a
+        for i in range(j + 1):
+            dot = motions[i, 0] * w + motions[i, 1] * a + motions[i, 2] * b + motions[i, 3] * c
+            sides[i, j] = sides[j, i] = -1.0 if dot < 0.0 else 1.0
+    return motions, sides
 
 
-def _side_table(motions: FloatArray) -> FloatArray:
-    """1 for every two joints whose quaternions are on one side, -1 for those that are not, (j, j)."""
-    return np.where(motions[:, :4] @ motions[:, :4].T < 0.0, -1.0, 1.0)
+@njit(cache=True, error_model="numpy")
+def _quaternion(R: FloatArray) -> tuple[float, float, float, float]:
+    """A unit quaternion of a rotation, found from the largest of its entries, four times whose squares are below."""
+    w = 1.0 + R[0, 0] + R[1, 1] + R[2, 2]
+    a = 1.0 + R[0, 0] - R[1, 1] - R[2, 2]
+    b = 1.0 - R[0, 0] + R[1, 1] - R[2, 2]
+    c = 1.0 - R[0, 0] - R[1, 1] + R[2, 2]
+    if w >= max(a, b, c):
+        a, b, c = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    elif a >= max(b, c):
+        w, b, c = R[2, 1] - R[1, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]
+    elif b >= c:
+        w, a, c = R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], R[1, 2] + R[2, 1]
+    else:
+        w, a, b = R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    scale = 1.0 / np.sqrt(w * w + a * a + b * b + c * c)
+    return scale * w, scale * a, scale * b, scale * c
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -69,21 +92,11 @@ def _fill_frames(
     for i in range(len(weights)):
         w, a, b, c, pw, pa, pb, pc = signed_sum(motions, joints, weights, i, sides)
         scale = 2.0 / (w * w + a * a + b * b + c * c)
-        R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = (
-            1 - scale * (b * b + c * c),
-            scale * (a * b - w * c),
-            scale * (a * c + w * b),
-        )
-        R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = (
-            scale * (a * b + w * c),
-            1 - scale * (a * a + c * c),
-            scale * (b * c - w * a),
-        )
-        R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = (
-            scale * (a * c - w * b),
-            scale * (b * c + w * a),
-            1 - scale * (a * a + b * b),
-        )
+        R[i, 0, 0], R[i, 1, 1] = 1 - scale * (b * b + c * c), 1 - scale * (a * a + c * c)
+        R[i, 0, 1], R[i, 1, 0] = scale * (a * b - w * c), scale * (a * b + w * c)
+        R[i, 0, 2], R[i, 2, 0] = scale * (a * c + w * b), scale * (a * c - w * b)
+        R[i, 1, 2], R[i, 2, 1] = scale * (b * c - w * a), scale * (b * c + w * a)
+        R[i, 2, 2] = 1 - scale * (a * a + b * b)
         t[i, 0] = scale * (b * pc - c * pb + w * pa - pw * a)
         t[i, 1] = scale * (c * pa - a * pc + w * pb - pw * b)
         t[i, 2] = scale * (a * pb - b * pa + w * pc - pw * c)

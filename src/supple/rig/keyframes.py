@@ -25,11 +25,11 @@ RATE = 120.0
 
 
 def pose_from(rig: Posed, settings: Mapping[str, Setting]) -> FloatArray:
-    """A pose, (p,), from Euler degrees (x, y, z) by joint and numbers by plain control; what is not named is zero.
+    """A pose, (p,), from Euler degrees (x, y, z) by joint and numbers by plain control; the rest is neutral.
 
     The turn about x comes first, then y, then z, all about the parent's axes.
     """
-    pose = np.zeros(len(rig.controls))
+    pose = np.array(rig.neutral, np.float64)
     for name, value in settings.items():
         columns = _find(rig, name)
         given = np.atleast_1d(np.asarray(value, np.float64))
@@ -44,7 +44,7 @@ def pose_from(rig: Posed, settings: Mapping[str, Setting]) -> FloatArray:
 def keyframes(rig: Posed, keys: Mapping[float, Mapping[str, Setting]], between: Between = "ease") -> Motion:
     """A motion from settings of `pose_from` by time [s]; a key moves only what it names, the rest passes through it.
 
-    A control without any key is zero throughout. Two keys more than half a turn apart are joined the short way round.
+    A control without any key stays neutral. Two keys more than half a turn apart are joined the short way round.
     """
     if not keys:
         raise SceneError("the motion has no keys: give at least one time with a pose.")
@@ -58,7 +58,7 @@ def keyframes(rig: Posed, keys: Mapping[float, Mapping[str, Setting]], between: 
         return Motion.of(rig, times, [pose_from(rig, keys[time]) for time in times], between)
     steps = np.arange(times[0], times[-1], 1.0 / RATE)
     fine = np.unique(np.concatenate([times, steps[np.abs(steps[:, None] - times).min(axis=1) > 0.1 / RATE]]))
-    poses = np.zeros((len(fine), len(rig.controls)))
+    poses = np.tile(rig.neutral, (len(fine), 1))
     for name, own in named.items():
         alone = Motion.of(rig, own, [pose_from(rig, {name: keys[time][name]}) for time in own], between)
         columns = _find(rig, name)

@@ -29,14 +29,18 @@ class Posed(Protocol):
     def controls(self) -> tuple[str, ...]:
         """A name for every entry of a pose."""
 
+    @property
+    def neutral(self) -> FloatArray:
+        """The pose of rest, (p,)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Motion:
     """Poses at times; build one with `Motion.of`.
 
-    Three controls in a row named "joint.x", "joint.y", "joint.z" are a rotation vector [rad]; between keys a rotation
-    goes the short way, as a unit quaternion, so that neither 180 degrees nor a sign makes a difference. All other
-    controls are plain numbers. "spline", "ease" and "run-up" keep accelerations continuous.
+    Between keys the rotations of a skeleton go the short way, as unit quaternions, so that neither 180 degrees nor a
+    sign makes a difference; all other controls are plain numbers. "spline", "ease" and "run-up" keep
+    accelerations continuous.
     """
 
     times: FloatArray
@@ -124,7 +128,7 @@ class Motion:
 
     def cut(self, begin: float, end: float) -> Motion:
         """The stretch from one time to another [s], no longer a loop: the keys inside, and one at each end."""
-        if not begin < end or len(self.times) < 2:
+        if not begin < end:
             raise SceneError(f"a motion cannot be cut from {begin:g} s to {end:g} s: end it after it begins.")
         if begin < self.begin or (end > self.end and self.gain is None):
             raise SceneError(
@@ -194,12 +198,16 @@ class Motion:
 
 
 def turn_columns(controls: Sequence[str]) -> NDArray[np.intp]:
-    """Columns of the rotation vectors among named controls: "elbow.x", "elbow.y", "elbow.z" in a row, (m, 3)."""
-    firsts = [
-        k
-        for k, name in enumerate(controls[:-2])
-        if name.endswith(".x") and tuple(controls[k + 1 : k + 3]) == (f"{name[:-1]}y", f"{name[:-1]}z")
-    ]
+    """Columns of the rotation vectors of a skeleton among named controls, (m, 3).
+
+    They are the triples "joint.x", "joint.y", "joint.z" in a row behind the root's "root.tx", "root.ty", "root.tz".
+    """
+    firsts: list[int] = []
+    for k in range(3, len(controls) - 2):
+        joint = controls[k].removesuffix(".x")
+        root = tuple(controls[k - 3 : k]) == tuple(f"{joint}.t{axis}" for axis in "xyz")
+        if (root or k - 3 in firsts) and tuple(controls[k : k + 3]) == tuple(f"{joint}.{axis}" for axis in "xyz"):
+            firsts.append(k)
     return np.asarray(firsts, np.intp).reshape(-1, 1) + np.arange(3)
 
 

@@ -64,7 +64,8 @@ class SkinnedRig:
         for joint in (int(self.influences.joints.min()), int(self.influences.joints.max())):
             if not 0 <= joint < len(self.skeleton):  # compiled loops would read past the table
                 raise SceneError(
-                    f"the weights name joint {joint} of a skeleton with {len(self.skeleton)} joints: give their skeleton."
+                    f"the weights name joint {joint} of a skeleton with {len(self.skeleton)} joints: "
+                    "give their skeleton."
                 )
 
     @property

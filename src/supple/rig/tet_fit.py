@@ -33,7 +33,7 @@ _ROUNDS = 8  # of stiffening the springs of vertices that are off
 _STIFFER = 30.0  # at most, from one round to the next
 _SOFTER = 0.1  # from one round to the next, near tets that are flat or inside out
 _FLAT = 0.1  # of its volume at rest: what is left of such a tet
-_NEWTON_TOLERANCE, _NEWTON_ITERATIONS = 1e-5, 100
+_NEWTON_TOLERANCE, _NEWTON_ITERATIONS = 1e-5, 60
 _ASTRAY = 5.0  # heights of a tet by which a surface vertex may lie outside it
 _ROUND_OFF = 1e-12  # forces below this share of the unit stiffness times the mesh's size are none
 
@@ -94,10 +94,7 @@ class TetFit:
                 break
             near = np.isin(self._surface.corners, tets[flat]).any(axis=1)
             stiffness = np.where(near, _SOFTER * stiffness, stiffness)
-            try:
-                softer = self._relax(x, targets, stiffness, name)
-            except ConvergenceError:
-                break
+            softer = self._relax(x, targets, stiffness, name)
             if np.linalg.norm(self._surface.apply(softer) - targets, axis=1).max() > self.tolerance:
                 break
             x = softer
@@ -123,9 +120,11 @@ class TetFit:
                 tolerance=_NEWTON_TOLERANCE, max_iterations=_NEWTON_ITERATIONS, watch=Stopwatch(),
             ).x  # fmt: skip
         except NewtonFailure as failure:
+            if np.isfinite(step.gradient(failure.x)).all():
+                return failure.x  # not the very least, but all that counts is the distance to the surface
             raise ConvergenceError(
-                f"the tets found no shape for the rig's surface in {name} ({failure.reason}): choose a milder pose, or "
-                "mesh finer."
+                f"the material of the tet fit cannot follow the rig in {name} ({failure.reason}): choose one that "
+                "bears inversion, such as stable_neo_hookean."
             ) from failure
 
     def _warn_of_inverted_tets(self, x: FloatArray, name: str) -> None:

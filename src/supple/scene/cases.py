@@ -109,7 +109,9 @@ def case_steps(stage: Stage, period: float) -> tuple[int, int]:
         return FEWEST, FEWEST
     one_period = min(max(math.ceil(period / time.step), FEWEST), MOST)
     preroll, whole = time.preroll * time.substeps, time.frames * time.substeps
-    busy = math.ceil(min(last_key(stage.drive) / time.step, whole))  # pins may move for ever
+    # Pins may move for ever, and what is touched may be touched late
+    lasts = whole * time.step if stage.contact is not None else last_key(stage.drive)
+    busy = math.ceil(min(lasts / time.step, whole))
     steps = min(preroll + max(one_period, busy), LONGEST)
     return steps, max(steps, min(preroll + whole, LONGEST_HELDOUT))
 

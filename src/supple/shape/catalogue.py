@@ -132,6 +132,6 @@ def _find(name: str) -> Shape:
 
 
 def _suggest(word: str, known: Iterable[str]) -> str:
-    names = list(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"did you mean '{near[0]}'?" if near else f"known are {', '.join(names)}."
+    likeness = {name: difflib.SequenceMatcher(None, name, word).ratio() for name in known}
+    near = max(likeness, key=lambda name: likeness[name])  # of equals, the first
+    return f"did you mean '{near}'?" if likeness[near] >= 0.5 else f"known are {', '.join(likeness)}."

@@ -18,8 +18,7 @@ _HALF = float(np.sqrt(0.5))
 
 def cross(length: float, thickness: float, depth: float) -> Field:
     """Two rounded bars crossing at right angles in the x-y plane."""
-    if thickness >= length:
-        raise SceneError(f"an x with bars of length {length} cannot be {thickness} thick; give a smaller thickness.")
+    _check_thickness(length, thickness)
     # The bars are joined as if endless in depth, then cut: their flat sides stay flat where they cross.
     bar = box((0.0, 0.0, 0.0), (length / 2, thickness / 2, length), rounding=thickness / 8)
     bars = [
@@ -39,6 +38,7 @@ def bend_cross(angle: float) -> Turns:
 
 def cross_character(length: float, thickness: float, depth: float) -> Character:
     """A middle bone and two bones in each arm; poses lie on one line, the angle of the bend."""
+    _check_thickness(length, thickness)
     near, far, end = (_HALF * reach for reach in (min(0.4 * thickness, 0.1 * length), 0.25 * length, 0.46 * length))
     bones = [Bone("middle", None, (0.0, -near / 2, 0.0), (0.0, near / 2, 0.0))]
     for name, up in (("upper", 1.0), ("lower", -1.0)):
@@ -50,3 +50,8 @@ def cross_character(length: float, thickness: float, depth: float) -> Character:
     poses = {"bent": bend_cross(BEND_LIMIT), "bent_back": bend_cross(-BEND_LIMIT), "half_bent": bend_cross(67.5)}
     motion = ((0.0, "rest"), (0.7, "bent"), (1.4, "rest"), (2.1, "bent_back"), (2.8, "rest"))
     return Sketch(mirror_bones(bones), poses, motion).build()
+
+
+def _check_thickness(length: float, thickness: float) -> None:
+    if thickness >= length:
+        raise SceneError(f"an x with bars of length {length} cannot be {thickness} thick; give a smaller thickness.")
