@@ -171,7 +171,7 @@ def test_several_wires_act_as_one_deformer():
     pose = np.zeros(12)
     pose[[0, 3]] = 0.1  # the left leg to the right
     np.testing.assert_allclose(wire.positions(pose) - feet, [[0.1, 0, 0], [0, 0, 0]], atol=1e-6)
-    assert (wire.controls[3], wire.controls[-1]) == ("left.1.x", "right.1.z")
+    assert (wire.controls[3], wire.controls[-1]) == ("left.1.tx", "right.1.tz")
 
 
 def test_blend_shapes_add_up():

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError
+from supple.rig.pose import check_pose
 
 __all__ = ["Skeleton"]
 
@@ -52,7 +54,7 @@ class Skeleton:
     def __len__(self) -> int:
         return len(self.names)
 
-    @property
+    @cached_property
     def controls(self) -> tuple[str, ...]:
         """A name for every entry of a pose."""
         root = self.names[0]
@@ -71,24 +73,11 @@ class Skeleton:
 
     def transforms(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
         """R (j, 3, 3) and t (j, 3) that take points of each bone from rest to the pose: x = R X + t."""
-        pose = self.check(pose)
-        turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3)).as_matrix()
-        R, t = np.empty((len(self), 3, 3)), np.empty((len(self), 3))
-        for k, parent in enumerate(self.parents):
-            above, shift = (np.eye(3), pose[:3]) if parent < 0 else (R[parent], t[parent])
-            R[k] = above @ turns[k]
-            t[k] = above @ self.heads[k] + shift - R[k] @ self.heads[k]
-        return R, t
+        return _place_joints(self.check(pose), self.parents, self.heads)
 
     def check(self, pose: ArrayLike) -> FloatArray:
         """The pose as an array, refused when it does not fit."""
-        given = np.asarray(pose, np.float64)
-        if given.shape != (3 + 3 * len(self),):
-            raise SceneError(f"a pose of this skeleton has {3 + 3 * len(self)} numbers, not {given.size}: correct it.")
-        if not np.isfinite(given).all():
-            name = self.controls[int(np.argmin(np.isfinite(given)))]
-            raise SceneError(f"the pose is not a finite number at '{name}': correct it.")
-        return given
+        return check_pose(pose, self.controls)
 
     @cached_property
     def levers(self) -> FloatArray:
@@ -105,6 +94,39 @@ class Skeleton:
         pose = self.check(pose)
         turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3)).as_matrix()
         return np.concatenate([pose[:3], (self.levers[:, None, None] * turns).ravel() / np.sqrt(2.0)])
+
+
+@njit(cache=True)
+def _place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`Skeleton.transforms`."""
+    count = len(parents)
+    R, t = np.empty((count, 3, 3)), np.empty((count, 3))
+    for k in range(count):
+        a, b, c = pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k]
+        square = a * a + b * b + c * c
+        angle = np.sqrt(square)
+        # sin(angle)/angle and (1 - cos(angle))/angle², with their series where the quotients lose digits
+        sine = np.sin(angle) / angle if angle > 1e-4 else 1.0 - square / 6.0
+        versine = 2.0 * (np.sin(0.5 * angle) / angle) ** 2 if angle > 1e-4 else 0.5 - square / 24.0
+        cosine = 1.0 - versine * square
+        turn = (
+            (cosine + versine * a * a, versine * a * b - sine * c, versine * a * c + sine * b),
+            (versine * a * b + sine * c, cosine + versine * b * b, versine * b * c - sine * a),
+            (versine * a * c - sine * b, versine * b * c + sine * a, cosine + versine * c * c),
+        )
+        parent = parents[k]
+        for i in range(3):
+            t[k, i] = pose[i] + heads[k, i] if parent < 0 else t[parent, i]
+            for j in range(3):
+                R[k, i, j] = turn[i][j]
+                if parent >= 0:
+                    R[k, i, j] = (
+                        R[parent, i, 0] * turn[0][j] + R[parent, i, 1] * turn[1][j] + R[parent, i, 2] * turn[2][j]
+                    )
+                    t[k, i] += R[parent, i, j] * heads[k, j]
+            for j in range(3):
+                t[k, i] -= R[k, i, j] * heads[k, j]
+    return R, t
 
 
 def _sort_parents_first(names: tuple[str, ...], parents: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -35,7 +35,7 @@ class Wire(Deformer):
             raise SceneError(f"a wire cannot act from {inner} to {outer} m: give 0 <= inner < outer.")
         self._curves = tuple(WireCurve(name, points) for name, points in curves.items())
         names = [
-            f"{name}.{point}.{axis}"
+            f"{name}.{point}.t{axis}"
             for name, curve in zip(curves, self._curves, strict=True)
             for point in range(len(curve.points))
             for axis in "xyz"
