@@ -1,8 +1,10 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
 from supple.errors import SceneError
-from supple.mesh import assess_quality
+from supple.mesh import TetMesh, assess_quality
 from supple.shape import SHAPES, make_shape
 
 VOLUMES = {
@@ -17,6 +19,11 @@ VOLUMES = {
 
 STANDING = ["creature", "arm", "hand", "head", "figure", "bear", "ape", "walker"]
 CENTRED = ["beam", "thin_beam", "box", "sphere", "capsule", "cylinder", "x"]
+
+
+@cache
+def default_mesh(name: str) -> TetMesh:
+    return make_shape(name)
 
 
 def test_all_shapes_are_there() -> None:
@@ -45,8 +52,7 @@ def test_volumes_are_those_of_the_solid(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_distance_agrees_with_the_mesh(name: str) -> None:
     shape = SHAPES[name]
-    mesh = shape.mesh(resolution=max(24, shape.resolution))
-    assert np.abs(shape.distance()(mesh.surface().vertices)).max() < 1e-5
+    assert np.abs(shape.distance()(default_mesh(name).surface().vertices)).max() < 1e-5
 
 
 @pytest.mark.parametrize("name", CENTRED)
@@ -64,7 +70,7 @@ def test_the_finger_lies_along_x() -> None:
 @pytest.mark.parametrize("name", STANDING)
 def test_bodies_stand_on_the_ground_at_their_size(name: str) -> None:
     shape = SHAPES[name]
-    low, high = shape.mesh().bounds()
+    low, high = default_mesh(name).bounds()
     (measure, size), *_ = shape.sizes.items()
     reach = (high - low).max() if name == "bear" else high[1]
     assert low[1] == pytest.approx(0.0, abs=2e-3 * size)
@@ -80,7 +86,7 @@ def test_bodies_are_the_same_left_and_right(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_no_part_is_lost_at_the_default_resolution(name: str) -> None:
-    mesh = make_shape(name)
+    mesh = default_mesh(name)
     assert mesh.notes == ()
     assert len(mesh.tets) < 70_000
 

@@ -23,6 +23,8 @@ class Moment:
     forces: tuple[Force, ...] = ()
     colliders: tuple[Placement, ...] = ()
     """Where the scene's colliders stand, in their order."""
+    pose: NDArray[np.float64] | None = None
+    """Of the rig that drives the body, (p,); None without one."""
 
     def blend(self, other: "Moment", share: float) -> "Moment":
         """The moment `share` of the way to another of the same step."""
@@ -31,6 +33,7 @@ class Moment:
             (1.0 - share) * self.targets + share * other.targets,
             tuple(a.blend(b, share) for a, b in zip(self.forces, other.forces, strict=True)),
             tuple(a.blend(b, share) for a, b in zip(self.colliders, other.colliders, strict=True)),
+            None if self.pose is None or other.pose is None else (1.0 - share) * self.pose + share * other.pose,
         )
 
 
