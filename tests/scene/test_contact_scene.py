@@ -25,6 +25,7 @@ from supple.scene import (
     run_scene,
     set_stage,
 )
+from supple.scene.cases import case_steps
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.progress import LogListener
 
@@ -294,10 +295,25 @@ def test_pictures_show_colliders(fallen: tuple[Path, list[FrameRow]], tmp_path: 
     assert grey.mean() > 0.05
 
 
-def test_a_reduced_method_refuses_contact_before_it_trains() -> None:
-    stage = set_stage(parse_scene({**SCENE, "method": {"name": "reduced"}}))
-    with pytest.raises(SceneError, match='"reduced" does not know contact yet'):
-        prepare_scene(stage)
+def test_a_reduced_model_of_a_scene_with_a_floor_meets_its_tolerance_and_lands() -> None:
+    training = {"cases": 2, "max_cases": 2, "heldout": 1, "turn": 3}
+    tables = {**SCENE, "time": {**SCENE["time"], "frames": 4}, "training": training}
+    rows = {}
+    for name in ("full", "reduced"):
+        built = prepare_scene(set_stage(parse_scene({**tables, "method": {"name": name, "tolerance": 0.05}})))
+        rows[name] = Rows()
+        run_scene(built, listener=rows[name])
+    assert built.model is not None
+    assert built.model.error is not None
+    assert built.model.error <= 0.05
+    last = {name: found.rows[-1] for name, found in rows.items()}
+    assert last["reduced"].contacts == last["full"].contacts > 0
+
+
+def test_training_cases_last_as_long_as_a_scene_in_which_things_touch() -> None:
+    free = {key: value for key, value in SCENE.items() if key != "collider"}
+    assert case_steps(set_stage(parse_scene(free)), period=0.01)[0] == 12
+    assert case_steps(set_stage(parse_scene(SCENE)), period=0.01)[0] == 32, "it may be touched late"
 
 
 def test_passing_through_is_reported_where_it_is_checked() -> None:

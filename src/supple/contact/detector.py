@@ -10,7 +10,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import choose, join
+from supple.contact.sets import choose, is_in, join
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
@@ -18,9 +18,11 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.solve.inputs import Inputs
 
-__all__ = ["Detector"]
+__all__ = ["NO_PAIRS", "Detector"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+NO_PAIRS: IntArray = np.zeros((0, 2), np.int32)  #: nothing is known to touch
 _NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
 
 
@@ -45,11 +47,12 @@ class Detector:
         if self.settings.self_contact and self.settings.edges:
             self._edges = EdgeContact(mesh, self.settings.thickness)
 
-    def foresee(self, x: FloatArray, predicted: FloatArray, inputs: Inputs) -> Contacts:
+    def foresee(self, x: FloatArray, predicted: FloatArray, inputs: Inputs, known: IntArray = NO_PAIRS) -> Contacts:
         """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.
 
         Colliders are met on the side where the vertex is as the step begins, however far it travels; the body meets
-        itself where it would be.
+        itself where it would be, and in the pairs of vertex and triangle, (k, 2), `known` from the last step: a vertex
+        in a fold lies on several triangles, of which a look finds one.
         """
         self._check(inputs)
         travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
@@ -62,7 +65,7 @@ class Detector:
                 self._vertices, self._areas, margin, self.settings.thickness,
             )  # fmt: skip
             found.append(replace(met, source=np.full(len(met), number, np.int32)))
-        return join((*found, self._meet_itself(predicted)))
+        return join((*found, self._remember(self._meet_itself(predicted), known, predicted)))
 
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
@@ -81,6 +84,13 @@ class Detector:
             return Contacts.none()
         found = self._self.to_contacts(self._self.find(x))
         return found if self._edges is None else join((found, self._heed_ignored(self._edges.find(x))))
+
+    def _remember(self, found: Contacts, known: IntArray, x: FloatArray) -> Contacts:
+        """Contacts of the body with itself, and known pairs that were not found again."""
+        if self._self is None or not len(known):
+            return found
+        again = self._self.to_contacts(self._self.recall(known, self.edge, x))
+        return join((found, choose(again, ~is_in(again, found, places=True))))
 
     def _heed_ignored(self, contacts: Contacts) -> Contacts:
         """Contacts of edges, without those between sets of vertices that never touch."""

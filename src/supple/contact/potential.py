@@ -76,12 +76,19 @@ class ContactPotential:
         """Derivative by the positions [N], (n, 3)."""
         return np.asarray(self._J.T @ -self.forces(x))
 
-    def curvature(self, x: FloatArray) -> FloatArray:
-        """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these."""
+    def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
+        """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.
+
+        `cautious`: friction as the springs of `quadratic`, which bound it from above.
+        """
         gap = self._gap(x)
         curvature = self.penalty.curvature(gap)
         if self.friction is not None:
-            curvature += self.friction.curvature(gap - self.origin)
+            slide = gap - self.origin
+            if cautious:
+                curvature += build_tensor(self.contacts.normal, np.zeros(len(gap)), self.friction.secant(slide))
+            else:
+                curvature += self.friction.curvature(slide)
         return curvature
 
     def quadratic(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ from supple.contact.hierarchy import BoxTree, LeafPairs, cross_points, cross_tre
 from supple.contact.inside import find_inside
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.rest_surface import RestSurface
-from supple.contact.touched import Fans, project, vertex_normals
+from supple.contact.touched import BEYOND, Fans, drop, project, vertex_normals
 from supple.errors import MeshError, SceneError
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
@@ -155,6 +155,19 @@ class SelfContact:
         )
         deep, offset = depth > 0.0, x[vertices] - points
         return Touching(vertices[deep], number[deep], weights[deep], normal[deep], depth[deep], tet[deep], offset[deep])
+
+    def recall(self, pairs: IntArray, reach: float, x: FloatArray) -> Touching:
+        """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more
+        than `reach` [m] or slid off their triangles are left out."""
+        vertices, triangle = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        points = self.place(x, vertices)
+        weights, normal, depth = drop(points, triangle, self.triangles, x)
+        near = (np.abs(depth) < reach) & (weights.min(axis=1, initial=0.0) > BEYOND)
+        kept, offset = np.flatnonzero(near), x[vertices] - points
+        return Touching(
+            vertices[kept], triangle[kept], weights[kept], normal[kept], depth[kept], np.full(len(kept), -1, np.int32),
+            offset[kept],
+        )  # fmt: skip
 
     def to_contacts(self, touching: Touching) -> Contacts:
         """The same as contacts; the area is the mean of the triangle's and the vertex's one-ring at rest, Eq. (6)."""

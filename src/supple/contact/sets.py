@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
 
-__all__ = ["choose", "join", "merge"]
+__all__ = ["choose", "is_in", "join", "merge"]
 
 FloatArray = NDArray[np.float64]
 
@@ -40,16 +40,16 @@ def merge(
     if not len(old):
         return new
     if not refresh:
-        return join((old, choose(new, ~_is_in(new, old, several))))
+        return join((old, choose(new, ~is_in(new, old, places=several))))
     keep = old.depth(x) <= 0.0
     if several:
-        keep |= _is_in(old, new, False)
+        keep |= is_in(old, new, places=False)
     if not drop:
         keep[:] = True
-    return join((new, choose(old, keep & ~_is_in(old, new, several))))
+    return join((new, choose(old, keep & ~is_in(old, new, places=several))))
 
 
-def _is_in(contacts: Contacts, others: Contacts, places: bool) -> NDArray[np.bool_]:
+def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.bool_]:
     """Which contacts are known among others, (m,): by source and vertex, by `places` also by what they touch of it."""
     return np.isin(_keys(contacts, places), _keys(others, places))
 

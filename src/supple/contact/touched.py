@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import closest_weights
 
-__all__ = ["Fans", "project", "vertex_normals"]
+__all__ = ["BEYOND", "Fans", "drop", "project", "vertex_normals"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 Vector = tuple[float, float, float]
-_BEYOND = -0.5  # least barycentric coordinate of a touched point: half a triangle beyond an edge
+BEYOND = -0.5  #: least barycentric coordinate of a touched point: half a triangle beyond an edge
 _EQUAL = 1e-9  # squared distances this near to each other, as a share, are the same
 
 
@@ -88,12 +88,25 @@ def project(
     for k in range(count):
         point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
         foot, normal, depth = _drop(point, triangles, best, x)
-        if depth <= 0.0 or min(foot) < _BEYOND:
+        if depth <= 0.0 or min(foot) < BEYOND:
             best, foot, normal, depth = _search_around(point, vertices[k], best, triangles, x, rest, fans, around)
         touched[k], depths[k] = best, depth
         for axis in range(3):
             weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
     return touched, weights, normals, depths
+
+
+@njit(cache=True)
+def drop(
+    points: FloatArray, touched: IntArray, triangles: IntArray, x: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Barycentric coordinates (m, 3) of the feet of points on given triangles, normals (m, 3) and depths [m], (m,)."""
+    weights, normals, depths = np.empty((len(points), 3)), np.empty((len(points), 3)), np.empty(len(points))
+    for k in range(len(points)):
+        foot, normal, depths[k] = _drop((points[k, 0], points[k, 1], points[k, 2]), triangles, touched[k], x)
+        for axis in range(3):
+            weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
+    return weights, normals, depths
 
 
 @njit(cache=True)
@@ -153,7 +166,7 @@ def _search_around(
                 if not is_beside(vertex, triangles, number, np.sqrt(away), around):
                     best, least, depth, foot, clamped = number, squared, below, there, close
                     normal, way = upright, (w0, w1, w2)
-    if depth > 0.0 and min(foot) < _BEYOND:
+    if depth > 0.0 and min(foot) < BEYOND:
         depth = np.sqrt(least)
         foot, normal = clamped, (way[0] / depth, way[1] / depth, way[2] / depth)
     return best, foot, normal, depth

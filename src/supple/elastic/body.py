@@ -91,6 +91,10 @@ class Body:
         """The same body held by other pins."""
         return replace(self, pins=pins)
 
+    def posed(self, positions: FloatArray, name: str = "the posed rest shape") -> "Body":
+        """The same mesh, mass, damping and pins with elements at rest at `positions` [m], (n, 3), called `name`."""
+        return replace(self, parts=tuple(part.with_rest(positions, name) for part in self.parts))
+
     def energy(self, x: FloatArray) -> float:
         """Elastic energy [J] at positions x [m]."""
         return elastic_energy(self.parts, x)

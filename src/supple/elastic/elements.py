@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from supple.elastic.clusters import Clusters, cluster
 from supple.elastic.kernels import PARALLEL_FROM, Kernels, kernels
+from supple.elastic.rest_shape import FLAT, measure_rest
+from supple.errors import MeshError
 from supple.material import Material
 
 __all__ = ["Elements"]
@@ -69,6 +71,22 @@ class Elements:
     def with_stiffness(self, factor: float) -> "Elements":
         """The same elements with their energy multiplied."""
         return replace(self, volume=self.volume * factor)
+
+    def with_rest(self, positions: FloatArray, name: str = "the new rest shape") -> "Elements":
+        """The same elements, at rest with their vertices at `positions` [m], (n, 3); mass is not theirs to change.
+
+        A rest shape, called `name`, that turns an element inside out is refused.
+        """
+        inverse, ratio = measure_rest(positions, self.tets, self.inverse)
+        bad = ~(ratio > FLAT)  # NaN is bad too
+        if bad.any():
+            worst = int(np.argmin(np.where(np.isfinite(ratio), ratio, -np.inf)))
+            raise MeshError(
+                f"{name} flattens or inverts {int(bad.sum())} of {len(ratio):,} tets, the worst tet {self.ids[worst]} "
+                f"to {ratio[worst]:.3g} of its volume: turn its joints less, use smoother weights, or fit the tets to "
+                "the rig."
+            )
+        return replace(self, inverse=inverse, volume=self.volume * ratio)
 
     def deformation(self, x: FloatArray) -> FloatArray:
         """Deformation gradients at positions x [m], shape (m, 3, 3)."""

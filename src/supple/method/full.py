@@ -9,19 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
-from supple.contact.detector import Detector
+from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.settings import ContactSettings
-from supple.elastic import VISCOUS, Body, Pins
+from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning
+from supple.method.full_drag import make_drag, take_along
 from supple.method.full_step import FullStep
 from supple.method.halving import Tally, advance
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
+from supple.method.rig_carry import RigCarry
+from supple.method.rigged import Rest, RiggedBody
 from supple.method.sit import find_hold
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.method.step_frame import foresee_frame
+from supple.rig import Rig
 from supple.solve.forces import external_force, initial_acceleration
-from supple.solve.increment import Drag, Increment, Motion
+from supple.solve.increment import Increment, Motion
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
@@ -50,10 +54,13 @@ class FullSolver:
         time_step: float = 0.01,
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
+        rig: Rig | None = None,
+        rest: Rest = "neutral",
     ) -> None:
         """`time_step` [s] is what steps are expected to be, for the choice of a linear solver only.
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
+        So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones.
         """
         if integrator not in INTEGRATORS:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
@@ -75,14 +82,19 @@ class FullSolver:
         self._contact: ContactLoop | None = None
         if colliders or (contact is not None and contact.self_contact):
             self._contact = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
+        self._rigged = None if rig is None else RiggedBody(body, rig, rest)
 
     def start(self, inputs: Inputs | None = None) -> FullState:
         x = self.body.mesh.vertices.copy()
         if inputs is None:
             return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
+        if self._rigged is not None:
+            x = self._rigged.place(inputs.begin)
         x = Live().place(x, self.body.pins, inputs.begin.targets)
         state = self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time)
-        return state if self.is_static else replace(state, a=initial_acceleration(self.body, x, inputs.begin.forces))
+        if self.is_static:
+            return state
+        return replace(state, a=initial_acceleration(self._body_at(inputs.begin), x, inputs.begin.forces))
 
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
         if not inputs.duration > 0.0:
@@ -90,7 +102,8 @@ class FullSolver:
         watch, tally = Stopwatch(), Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         single = partial(self._single, watch=watch)
-        state = advance(single, state, replace(inputs, events=()), tally, self.body, self.is_static)
+        inputs = replace(inputs if self._rigged is None else self._rigged.follow(inputs), events=())
+        state = advance(single, state, inputs, tally, self._body_at(inputs.end), self.is_static)
         return state, Report(
             watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings,
             contacts=0 if tally.touching is None else len(tally.touching), contact_rounds=tally.rounds,
@@ -117,36 +130,42 @@ class FullSolver:
         system = self._system(self.body.pins)
         if system.unknowns == 0:
             return ["full space, nothing to solve for: every vertex is pinned"]
+        rigged = [] if self._rigged is None else [self._rigged.describe()]
         return [
             f"full space, {system.unknowns:,} unknowns, {self._integrator_name.replace('_', ' ')}, "
             f"Newton to {self.tolerance:g} of the forces that act",
             f"linear solver: {system.linear.name} ({system.reason})",
+            *rigged,
         ]
 
     def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
         live, end, h = state.live, inputs.end, inputs.duration
         system = self._system(live.pins(self.body.pins))
+        motion, push, pairs = self._integrator(state.x, state.v, state.a, h), None, NO_PAIRS
         with watch.phase("assembly"):
-            increment = self._increment(state, inputs, system)
+            carry = None if self._rigged is None else self._rigged.carry(inputs)
+            increment = self._increment(state, inputs, system, motion, carry)
         if system.unknowns == 0:
-            return self._arrive(increment.motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
+            return self._arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         begin = self._find_hold(state.x, system, increment, inputs)
-        guesses = [begin] if self.is_static else [begin, begin + h * state.v]
+        standing = [begin] if carry is None else [begin, carry.move(begin)]
+        guesses = standing if self.is_static else [*standing, begin + h * state.v]
         step = FullStep(
-            increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses],
+            increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses], len(standing),
             floor=self._floor * live.stiffness, tolerance=self.tolerance, max_iterations=self._max_iterations,
             tally=tally, watch=watch,
         )  # fmt: skip
-        motion, push = increment.motion, None
         if self._contact is None:
             x, _ = step.solve(Round(None, None, 0.0, False, False))
         else:
-            approach = Approach(begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free)
+            approach = Approach(
+                begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free, state.pairs
+            )
             outcome = self._contact.settle(approach, step.solve, watch)
-            x, push = outcome.x, outcome.force
+            x, push, pairs = outcome.x, outcome.force, outcome.pairs
             tally.note(outcome)
         self._admit_round_off(tally.residual, increment, step.reference)
-        return self._arrive(motion, x, state, h, end, push)
+        return replace(self._arrive(motion, x, state, h, end, push), pairs=pairs)
 
     def _arrive(
         self, motion: Motion, x: FloatArray, state: FullState, h: float, end: Moment, push: FloatArray | None = None
@@ -168,21 +187,24 @@ class FullSolver:
             a[held] = np.where(pins.held, (carried - state.v[held]) / h, a[held])
         return FullState(end.time, x, v, a, state.live)
 
-    def _increment(self, state: FullState, inputs: Inputs, system: System) -> Increment:
-        body, live, h = self.body, state.live, inputs.duration
+    def _body_at(self, moment: Moment) -> Body:
+        """The body with the rest shape of a moment."""
+        return self.body if self._rigged is None else self._rigged.at(moment)
+
+    def _increment(
+        self, state: FullState, inputs: Inputs, system: System, motion: Motion, carry: RigCarry | None
+    ) -> Increment:
+        body, live = self._body_at(inputs.end), state.live
         parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
         force = external_force(live.forces(inputs.end.forces), body.mass)
-        motion = self._integrator(state.x, state.v, state.a, h)
         drag = None
+        if self._rigged is None or not self._rigged.is_posed:
+            carry = None  # damping sees no rig
         if body.damping.stiffness > 0.0 and not self.is_static:
-            frame, x, origin = foresee_frame(body, state, inputs), state.x, motion.xv
-            if frame is not None:
-                # What the integrator has gone ahead with the frame's own velocity is travel, not strain
-                ahead = float(motion.xv is not state.x) / (h * motion.cv)
-                x, origin = frame.move(x), frame.move(origin - ahead * (frame.move(x) - x))
-            whole = system.whole.assemble(parts, x, np.empty(system.whole.pattern.nonzeros), form=VISCOUS)
-            own, rows = system.map.extract(whole, system.places_in_whole), system.whole_rows
-            drag = Drag(body.damping.stiffness, own, rows, rows.fill(whole), origin)
+            frame = carry or foresee_frame(body, state, inputs)
+            drag = make_drag(body, parts, system, motion, state, inputs, frame)
+        if carry is not None and not self.is_static:
+            motion = replace(motion, xv=take_along(motion, state.x, inputs.duration, carry))
         return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
 
     def _admit_round_off(self, residual: float, step: Increment, reference: float) -> None:

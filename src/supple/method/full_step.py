@@ -27,6 +27,7 @@ class FullStep:
         increment: Increment,
         system: System,
         guesses: Sequence[FloatArray],
+        standing: int,
         *,
         floor: float,
         tolerance: float,
@@ -34,15 +35,18 @@ class FullStep:
         tally: Tally,
         watch: Stopwatch,
     ) -> None:
-        """`guesses` are positions [m], (n, 3), near the end, the first those of the beginning; floor [N] is noise."""
-        self._increment, self._system, self._guesses = increment, system, guesses
+        """`guesses` are positions [m], (n, 3), near the end; floor [N] is noise.
+
+        The first `standing` of them do not go on with the velocity: where the body is, and where a rig takes that.
+        """
+        self._increment, self._system, self._guesses, self._standing = increment, system, guesses, standing
         self._floor, self._tolerance, self._max_iterations = floor, tolerance, max_iterations
         self._tally, self._watch = tally, watch
         with watch.phase("assembly"):
             self._terms = [increment.terms(x) for x in guesses]
         # What acts on the body as the step begins; inertia is left out, for it depends on who looks
-        first = self._terms[0]
-        acting = [first[name] for name in ("elastic force", "external force", "grab") if name in first]
+        terms = self._terms[standing - 1]  # a body that its rig has left behind is strained by nothing that acts
+        acting = [terms[name] for name in ("elastic force", "external force", "grab") if name in terms]
         self.reference = sum(float(np.linalg.norm(system.map.unknowns(force))) for force in acting)
         """Size of the forces that act [N]."""
 
@@ -72,7 +76,7 @@ class FullStep:
             if round.start is not None:
                 return round.start, increment.gradient(round.start)
             # Newton's method finds the way from sticking to sliding in few steps, but not the way back
-            count = 1 if round.rubs else len(self._guesses)
+            count = self._standing if round.rubs else len(self._guesses)
             fields = [sum_fields(terms.values()) for terms in self._terms[:count]]
             if round.potential is not None:
                 for field, x in zip(fields, self._guesses, strict=False):

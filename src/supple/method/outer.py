@@ -6,13 +6,13 @@ convex potential that a method minimises together with its own. Then contacts ar
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.contact.contacts import Contacts
-from supple.contact.detector import Detector
+from supple.contact.contacts import SELF, Contacts
+from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
 from supple.contact.sets import choose, merge
@@ -52,6 +52,8 @@ class Approach:
     """How often the contact forces at the end count in the step's balance."""
     free: NDArray[np.integer]
     """Vertices that pins do not hold wholly."""
+    pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
+    """Vertices and triangles that touched as the step begins, (k, 2)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,8 @@ class Outcome:
     """What penetrates, None where nothing does."""
     force: FloatArray | None
     """What contacts do to the vertices [N], (n, 3), None where nothing is near."""
+    pairs: NDArray[np.int32]
+    """Vertices and triangles of the body that touch, (k, 2)."""
     rounds: int
     change: float
     """By how much a last look would still change the contact forces, relative to them."""
@@ -104,7 +108,7 @@ class ContactLoop:
         moves = np.zeros(len(x), bool)
         moves[step.free] = True
         with watch.phase("contact"):
-            contacts = _movable(self.detector.foresee(x, step.predicted, inputs), moves)
+            contacts = _movable(self.detector.foresee(x, step.predicted, inputs, step.pairs), moves)
             stopping = self._stopping_forces(contacts, step)
             lagged = np.maximum(self._resting_forces(contacts, step), stopping)
             impact = float(np.linalg.norm(contacts.scatter(stopping[:, None] * contacts.normal, len(x))))
@@ -133,7 +137,8 @@ class ContactLoop:
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
-        outcome = Outcome(y, _list_touching(potential, y, step.weight), force, count, change, settled)
+        touching, pairs = _list_touching(potential, y, step.weight), _list_pairs(potential, y)
+        outcome = Outcome(y, touching, force, pairs, count, change, settled)
         self._admit(outcome, inputs)
         return outcome
 
@@ -205,6 +210,15 @@ def _compare(
     nothing = np.zeros_like(x)
     changes = {name: float(np.linalg.norm(after.get(name, nothing) - before.get(name, nothing))) for name in _SETTLED}
     return changes, float(np.linalg.norm(after.get("contact", nothing)))
+
+
+def _list_pairs(potential: ContactPotential | None, x: FloatArray) -> NDArray[np.int32]:
+    """Vertices and triangles of the body that touch at x, (k, 2)."""
+    if potential is None:
+        return NO_PAIRS
+    contacts = potential.contacts
+    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0) & (contacts.depth(x) > 0.0)
+    return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
 
 
 def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:

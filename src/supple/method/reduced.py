@@ -18,13 +18,13 @@ from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError, SuppleWarning
-from supple.linalg.multigrid import rigid_modes
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_contact import Touching
-from supple.method.reduced_framed import Moving
+from supple.method.reduced_fit import refuse_unfit
+from supple.method.reduced_framed import Moving, sum_loads
 from supple.method.reduced_handles import Handle, Handles
 from supple.method.reduced_inertia import Frames
 from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
@@ -70,7 +70,7 @@ class ReducedSolver:
             raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(KINDS)}.")
         if not 0.0 < tolerance < 1.0:
             raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
-        _refuse_unfit(body, model)
+        refuse_unfit(body, model)
         self.body, self.model, self.tolerance = body, model, tolerance
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
         self.is_free = len(body.pins.vertices) == 0
@@ -241,7 +241,7 @@ class ReducedSolver:
             drag = self._drag(q, speed, elements, h)
         step = moving.prepare(state, inputs.end, h, pushed, springs, drag)
 
-        def fail(z: FloatArray, residual: float, status: int, contacts: object) -> NewtonFailure:
+        def fail(z: FloatArray, residual: float, status: int) -> NewtonFailure:
             return self._failure(moving.arrive(state, step, z, inputs.end.time, h), residual, status, inputs)
 
         newton = FramedStep(
@@ -254,7 +254,7 @@ class ReducedSolver:
         if self._touching is None:
             newton.solve(step.begin, step.guess)
         else:
-            outcome = self._touching.settle(newton, state, _sum_loads(pushed), inputs, watch)
+            outcome = self._touching.settle(newton, state, sum_loads(pushed)[0], inputs, watch)
             tally.note(outcome)
             relief = self._touching.relieve(outcome, newton, h)
         reached = moving.arrive(state, step, newton.z, inputs.end.time, h, relief)
@@ -264,9 +264,8 @@ class ReducedSolver:
 
     def _find_hold(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], inputs: Inputs) -> ReducedState:
         """Where the statics of a body that no pin holds begins."""
-        total = sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
         detector, x = (None, state.offsets) if self._touching is None else self._touching.look(state)
-        shift = find_hold(detector, x, _sum_loads(pushed), total, self.body.mesh.size(), inputs)
+        shift = find_hold(detector, x, *sum_loads(pushed), self.body.mesh.size(), inputs)
         return state._replace(offsets=state.offsets + np.outer([1.0, 0.0, 0.0], shift))
 
     def _failure(self, state: ReducedState, residual: float, status: int, inputs: Inputs) -> NewtonFailure:
@@ -331,24 +330,3 @@ class ReducedSolver:
     @cached_property
     def _framed_scratch(self) -> Scratch:
         return Scratch.of(self._elements, self.rank + (6 if self.is_free else 0))
-
-
-def _sum_loads(pushed: list[tuple[Handle, FloatArray]]) -> FloatArray:
-    """Force on the whole body [N], (3,)."""
-    return sum((handle.weight * vector for handle, vector in pushed), np.zeros(3))
-
-
-def _refuse_unfit(body: Body, model: ReducedModel) -> None:
-    rows, members = len(model.basis.columns), model.rule.members
-    if rows != 3 * len(body.mass) or (len(members) and members.max() >= len(body.mesh.tets)):
-        raise SceneError(
-            f"the model is of a body with {rows // 3} vertices where this one has {len(body.mass)}: train again."
-        )
-    held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
-    if len(held) and np.linalg.matrix_rank(held) < 6:
-        raise SceneError(
-            "the pins leave the body free to move as a whole, which no subspace of displacements holds: pin three "
-            "vertices that are not in a line, or none, or use the full solver."
-        )
-    if not len(members):
-        raise SceneError("the model's rule has no elements, so nothing would resist: train again.")

@@ -12,6 +12,7 @@ from supple.method.reduced_state import ReducedState
 from supple.method.reduced_step import FramedStep
 from supple.method.reduced_touch import FrozenContacts, freeze_contacts
 from supple.solve.inputs import Inputs
+from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["Touching"]
@@ -63,10 +64,15 @@ class Touching:
                 resolution = solver.solve(start, guess)
             else:
                 contacts = freeze_contacts(round.potential, self._shapes.reshape(len(x), -1))
-                impact = float(np.linalg.norm(net)) / np.sqrt(self._mass)
+                reference = float(np.linalg.norm(net)) / np.sqrt(self._mass)
                 if round.impact > 0.0:
-                    impact += round.impact * self._project_share(round.potential, contacts, predicted, state)
-                resolution = solver.solve(start, guess, contacts, impact, self._find_noise(contacts, x))
+                    reference += round.impact * self._project_share(round.potential, contacts, predicted, state)
+                noise = self._find_noise(contacts, x)
+                try:
+                    resolution = solver.solve(start, guess, contacts, reference, noise, rough=round.rough)
+                except NewtonFailure as failure:
+                    failure.terms |= round.potential.terms(failure.x)
+                    raise
             s, R, centre = self._read(solver)
             return self._lift(s[None], R[None], centre), self._unit * resolution
 

@@ -16,7 +16,7 @@ from supple.solve.inputs import Moment
 from supple.solve.integrator import INTEGRATORS
 from supple.subspace.rigid_fit import fit_rigid
 
-__all__ = ["Moving", "Relief", "Step", "gather_forces", "lift"]
+__all__ = ["Moving", "Relief", "Step", "gather_forces", "lift", "sum_loads"]
 
 FloatArray = NDArray[np.float64]
 
@@ -246,6 +246,14 @@ def lift(rows: FloatArray, shapes: FloatArray, turns: FloatArray, offset: FloatA
         if turn.any():
             total += (rows @ shape) @ turn.T
     return total
+
+
+def sum_loads(pushed: list[tuple[Handle, FloatArray]]) -> tuple[FloatArray, float]:
+    """The force on the whole body [N], (3,), and the sum of the sizes of what it consists of [N]."""
+    net = np.zeros(3)
+    for handle, vector in pushed:
+        net += handle.weight * vector
+    return net, sum(abs(handle.weight) * float(np.abs(vector).sum()) for handle, vector in pushed)
 
 
 def gather_forces(

@@ -16,6 +16,7 @@ from supple.solve.newton import NewtonFailure
 __all__ = ["FramedStep"]
 
 FloatArray = NDArray[np.float64]
+_ROUGH = 1e-2  # tolerance while friction only looks for its normal forces
 
 
 class FramedStep:
@@ -33,10 +34,10 @@ class FramedStep:
         tolerance: float,
         max_iterations: float,
         tally: Tally,
-        fail: Callable[[FloatArray, float, int, FrozenContacts | None], NewtonFailure],
+        fail: Callable[[FloatArray, float, int], NewtonFailure],
     ) -> None:
         """`rest`: the elements' deformation gradients without q. `reference`: size of what acts on the coordinates,
-        `floor`: that of round-off. `fail` makes the failure at z with a residual, a status and contacts."""
+        `floor`: that of round-off. `fail` makes the failure at z with a residual and a status."""
         self.step = step
         self._elements, self._rest, self._scratch = elements, rest, scratch
         self._reference, self._floor, self._tolerance, self._most = reference, floor, tolerance, max_iterations
@@ -53,16 +54,19 @@ class FramedStep:
         contacts: FrozenContacts | None = None,
         impact: float = 0.0,
         noise: float = 0.0,
+        *,
+        rough: bool = False,
     ) -> float:
         """Move z to the minimum with these contacts; the size of forces on the coordinates that is taken for zero.
 
         From `guess`, or with care from `begin`. `impact`: size of what stops the body, `noise`: that of the contacts'
-        round-off, both on the coordinates.
+        round-off, both on the coordinates. `rough`: two digits are enough.
         """
         elements, s = self._elements, self._scratch
         loops, data = (FRAMED, self.step.loads) if contacts is None else (TOUCHING, (self.step.loads, contacts))
         reference, floor = self._reference + impact, self._floor + noise
-        settings = np.array((self._tolerance, reference, floor, self._most))
+        tolerance = max(self._tolerance, _ROUGH) if rough else self._tolerance
+        settings = np.array((tolerance, reference, floor, self._most))
         kernel = newton_kernel(elements.loops, loops, is_large(elements))
         self.z, iterations, _, residual, self.elastic, status = kernel(
             s.address, elements.gradient, elements.single, self._rest, elements.table, elements.bounds, data, begin,
@@ -70,6 +74,7 @@ class FramedStep:
         )  # fmt: skip
         self._tally.newton += iterations
         if status != CONVERGED:
-            raise self._fail(self.z, residual, status, contacts)
-        self._tally.residual = max(self._tally.residual, residual)
+            raise self._fail(self.z, residual, status)
+        if not rough:
+            self._tally.residual = max(self._tally.residual, residual)
         return float(max(self._tolerance * reference, floor))

@@ -52,18 +52,11 @@ def freeze_contacts(potential: ContactPotential, shapes: FloatArray) -> FrozenCo
     own = contacts.weights != 0.0  # contacts with colliders name their vertex four times
     ends = np.concatenate([[0], np.cumsum(own.sum(axis=1))])
     J = csr_array((contacts.weights[own], contacts.vertices[own], ends), (count, len(shapes)))
-    rubs = friction is not None
-    arrays = (
-        (J @ shapes).reshape(3 * count, -1),
-        contacts.weights.sum(axis=1),
-        contacts.offset,
-        contacts.normal,
-        penalty.along,
-        penalty.across,
-        friction.limit if rubs else np.zeros(count),
-        potential.origin if rubs else contacts.offset,
-        np.array([friction.slip if rubs else 1.0]),
-    )
+    rub = (np.zeros(count), contacts.offset, 1.0)
+    if friction is not None:
+        rub = (friction.limit, potential.origin, friction.slip)
+    arrays = ((J @ shapes).reshape(3 * count, -1), contacts.weights.sum(axis=1), contacts.offset, contacts.normal,
+              penalty.along, penalty.across, *rub[:2], [rub[2]])  # fmt: skip
     return FrozenContacts(*map(np.ascontiguousarray, arrays))  # another layout would be compiled for anew
 
 

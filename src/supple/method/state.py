@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.detector import NO_PAIRS
 from supple.elastic import Pins
 from supple.solve.events import Grab, event_from_dict, event_to_dict
 from supple.solve.live import Live
@@ -29,6 +30,8 @@ class FullState:
     a: FloatArray
     """Accelerations [m/s²], (n, 3); Newmark's method goes on with them, and leaves out what contacts do."""
     live: Live = field(default_factory=Live)
+    pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
+    """Vertices and the triangles of the body's own surface that they touch, (k, 2)."""
 
 
 def pack_live(live: Live) -> dict[str, NDArray[np.generic]]:
@@ -66,10 +69,18 @@ def unpack_live(arrays: Mapping[str, NDArray[np.generic]]) -> Live:
 
 def pack_state(state: FullState) -> dict[str, NDArray[np.generic]]:
     """The state as plain arrays."""
-    return {"time": np.array(state.time), "x": state.x, "v": state.v, "a": state.a, **pack_live(state.live)}
+    return {
+        "time": np.array(state.time),
+        "x": state.x,
+        "v": state.v,
+        "a": state.a,
+        "pairs": state.pairs,
+        **pack_live(state.live),
+    }
 
 
 def unpack_state(arrays: Mapping[str, NDArray[np.generic]]) -> FullState:
     """The state that was packed."""
     x, v, a = (np.asarray(arrays[key], np.float64) for key in ("x", "v", "a"))
-    return FullState(float(arrays["time"]), x, v, a, unpack_live(arrays))
+    pairs = np.asarray(arrays["pairs"], np.int32)
+    return FullState(float(arrays["time"]), x, v, a, unpack_live(arrays), pairs)

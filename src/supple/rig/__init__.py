@@ -7,6 +7,7 @@ from supple.rig.blend_shapes import BlendShapes
 from supple.rig.bone_crossing import BoneCrossings, find_bone_crossings
 from supple.rig.deformer import Deformer
 from supple.rig.heat_weights import heat_weights
+from supple.rig.held import Held, hold_bones
 from supple.rig.influences import Influences
 from supple.rig.inverse_kinematics import Chain, Reach
 from supple.rig.keyframes import keyframes, pose_from
@@ -34,6 +35,7 @@ __all__ = [
     "BoneCrossings",
     "Chain",
     "Deformer",
+    "Held",
     "Influences",
     "Motion",
     "Moved",
@@ -53,6 +55,7 @@ __all__ = [
     "find_bone_crossings",
     "fit_tets",
     "heat_weights",
+    "hold_bones",
     "keyframes",
     "looped",
     "pose_from",

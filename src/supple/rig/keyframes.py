@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +18,24 @@ from supple.rig.motion import Motion, Posed, turn_columns
 __all__ = ["keyframes", "pose_from"]
 
 FloatArray = NDArray[np.float64]
-#: Euler degrees x, y, z of a joint, or the number of a plain control.
-Setting = Sequence[float] | float
+#: Euler degrees x, y, z of a joint, its rotation, or the number of a plain control.
+Setting: TypeAlias = Sequence[float] | float | Rotation
 
 #: Keys a second where joints have keys at different times, so that each keeps its own way between its keys.
 RATE = 120.0
 
 
 def pose_from(rig: Posed, settings: Mapping[str, Setting]) -> FloatArray:
-    """A pose, (p,), from Euler degrees (x, y, z) by joint and numbers by plain control; the rest is neutral.
+    """A pose, (p,), from Euler degrees (x, y, z) or a rotation by joint and a number by plain control, else neutral.
 
     The turn about x comes first, then y, then z, all about the parent's axes.
     """
     pose = np.array(rig.neutral, np.float64)
     for name, value in settings.items():
         columns = _find(rig, name)
+        if isinstance(value, Rotation) and len(columns) == 3:
+            pose[columns] = value.as_rotvec()
+            continue
         given = np.atleast_1d(np.asarray(value, np.float64))
         if given.shape != columns.shape:
             raise SceneError(f"'{name}' is set by {len(columns)} number(s), not {given.size}: correct its value.")
@@ -85,7 +89,7 @@ def _warn_of_long_turns(rig: Posed, keys: Mapping[float, Mapping[str, Setting]])
     last: dict[str, FloatArray] = {}
     for time in sorted(keys):
         for name, value in keys[time].items():
-            if len(_find(rig, name)) < 3:
+            if len(_find(rig, name)) < 3 or isinstance(value, Rotation):
                 continue
             angles = np.asarray(value, np.float64)
             if name in last and np.shape(angles) == (3,) and np.abs(angles - last[name]).max() >= 180.0:

@@ -22,6 +22,7 @@ from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
 from supple.scene.obstacle import make_obstacle
+from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene, StartTable
 from supple.scene.select import Select, describe_place, select_tets, select_vertices
 from supple.scene.source import Source, make_source
@@ -91,6 +92,7 @@ class Stage:
             f"body: {len(mesh.tets)} tetrahedra, {len(mesh.vertices)} vertices ({held} pinned), "
             f"{extents} m, {self.body.mass.sum():.3g} kg",
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
+            *([] if drive.rigging is None else drive.rigging.describe()),
             *([] if contact is None else [describe_contact(contact, self.body, drive.gravity, len(drive.obstacles))]),
             f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
             f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
@@ -118,6 +120,10 @@ def build_scene(scene: Scene, model: ReducedModel | None = None) -> Built:
 
 def set_stage(scene: Scene) -> Stage:
     """What a scene describes, but its solver; a selection without content or a missing file is refused."""
+    if scene.rig is not None and scene.method.name != "full":
+        raise SceneError(
+            f'method.name = "{scene.method.name}" does not know [rig] yet: use "full", or remove the table.'
+        )
     metres = scene.metres
     si = to_metres(scene, metres)
     source = make_source(si.mesh, metres, scene.up_axis)
@@ -127,7 +133,10 @@ def set_stage(scene: Scene) -> Stage:
         HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres))
         for number, pin in enumerate(si.pin)
     )
-    body, materials = _make_body(si, mesh, parts, metres)
+    rigging = make_rigging(si, source, metres)
+    held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
+    held += [] if rigging is None else [rigging.held.pins]
+    body, materials = _make_body(si, mesh, Pins.merge(held), metres)
     loads = tuple(
         place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
         for number, force in enumerate(si.force)
@@ -136,10 +145,13 @@ def set_stage(scene: Scene) -> Stage:
         make_obstacle(table, _key("collider", number, table.name), metres, scene.up_axis)
         for number, table in enumerate(si.collider)
     )
-    drive = Drive(body, parts, loads, si.acceleration(), obstacles)
+    drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging)
     touching = si.touching()
     contact = None if touching is None else contact_settings(touching, mesh, metres)
-    return Stage(scene, source, materials, body, drive, starting_velocity(body, si.start), contact)
+    velocity = starting_velocity(body, si.start)
+    if rigging is not None and si.time.integrator != "static":
+        velocity += rigging.velocities(-si.time.preroll / si.time.fps)
+    return Stage(scene, source, materials, body, drive, velocity, contact)
 
 
 def _key(table: str, number: int, name: str | None) -> str:
@@ -164,12 +176,9 @@ def _assign_materials(mesh: TetMesh, scene: Scene, metres: float) -> tuple[dict[
     return materials, numbers
 
 
-def _make_body(
-    scene: Scene, mesh: TetMesh, parts: tuple[HeldPart, ...], metres: float
-) -> tuple[Body, dict[str, Material]]:
+def _make_body(scene: Scene, mesh: TetMesh, pins: Pins, metres: float) -> tuple[Body, dict[str, Material]]:
     """The body and its materials by the name of their table."""
     materials, numbers = _assign_materials(mesh, scene, metres)
-    pins = Pins.merge(Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None)
     damping = Damping(scene.material.damping_mass, scene.material.damping_stiffness)
     if len(materials) == 1:
         return Body.build(mesh, materials["material"], pins, damping), materials
@@ -223,7 +232,7 @@ def add_solver(stage: Stage, model: ReducedModel | None = None) -> Built:
 
 def full_solver(stage: Stage) -> FullSolver:
     """The full-space solver of a scene, whatever method it names."""
-    time, method = stage.scene.time, stage.scene.method
+    time, method, rigging = stage.scene.time, stage.scene.method, stage.drive.rigging
     return FullSolver(
         stage.body,
         integrator=time.integrator,
@@ -233,6 +242,8 @@ def full_solver(stage: Stage) -> FullSolver:
         time_step=time.step,
         colliders=stage.drive.colliders,
         contact=stage.contact,
+        rig=None if rigging is None else rigging.rig,
+        rest="neutral" if rigging is None else rigging.rest,
     )
 
 

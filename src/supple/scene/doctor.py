@@ -17,6 +17,7 @@ from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
 from supple.scene.record import probe_outputs
+from supple.scene.rig_checks import check_held, check_posed_rest, check_start, check_time
 
 __all__ = ["Finding", "diagnose", "examine"]
 
@@ -43,6 +44,10 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_overlap,
         check_rest_overlap,
         check_sinking,
+        check_held,
+        check_time,
+        check_start,
+        check_posed_rest,
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
@@ -227,9 +232,10 @@ def check_motion(stage: Stage) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "motion",
-            "no gravity, no force and no moving pin acts on the body, so it stands still: add one of them.",
+            "no gravity, no force, no moving pin and no rig acts on the body, so it stands still: add one of them.",
         )
-    if pulled and not stage.drive.parts and not stage.drive.obstacles and scene.time.integrator != "static":
+    held = stage.drive.parts or len(stage.body.pins.vertices)
+    if pulled and not held and not stage.drive.obstacles and scene.time.integrator != "static":
         seconds = scene.time.frames / scene.time.fps
         drop = 0.5 * float(np.linalg.norm(stage.drive.gravity or 0.0)) * seconds**2
         yield Finding(

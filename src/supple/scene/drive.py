@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from supple.scene.collider import ColliderTable
 from supple.scene.force import Force
 from supple.scene.obstacle import Obstacle
 from supple.scene.pin import Pin
+from supple.scene.rig_motion import unwind
+from supple.scene.rigging import Rigging
 from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin
 
 __all__ = ["Drive", "HeldPart", "Load"]
@@ -60,6 +62,7 @@ class Drive:
     loads: tuple[Load, ...]
     gravity: tuple[float, float, float] | None
     obstacles: tuple[Obstacle, ...] = ()
+    rigging: Rigging | None = None
 
     @property
     def colliders(self) -> tuple[Collider, ...]:
@@ -68,26 +71,34 @@ class Drive:
 
     @property
     def moves(self) -> bool:
-        """Whether a pin or a collider moves."""
-        return any(table.move is not None or table.turn is not None for table in self.tables())
+        """Whether a pin, a collider or the rig moves."""
+        posed = self.rigging is not None and self.rigging.course.moves
+        return posed or any(table.move is not None or table.turn is not None for table in self.tables())
 
     def tables(self) -> list[Pin | ColliderTable]:
         """The tables of all that may move: pins, then colliders."""
         return [*(part.pin for part in self.parts), *(obstacle.table for obstacle in self.obstacles)]
 
     def moment(self, time: float, holding: float | None = None) -> Moment:
-        """Targets, forces and colliders at `time` [s]; in the pre-roll (time < 0) what moves stands where it begins.
+        """Targets, forces, colliders and pose at `time` [s].
 
+        In the pre-roll (time < 0) pins and colliders stand where they begin; the rig goes to its first pose.
         `holding` [s] is the time that decides which pins hold: the beginning of a step, for all of it.
         """
         held = time if holding is None else holding
         moving = max(time, 0.0)
-        return Moment(time, self.targets(moving, held), self.forces(time), self.placements(moving))
+        pose = None if self.rigging is None else self.rigging.course.pose(time)
+        return Moment(time, self.targets(moving, held, pose), self.forces(time), self.placements(moving), pose)
 
-    def targets(self, time: float, holding: float) -> NDArray[np.float64]:
-        """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last that holds counts."""
+    def targets(self, time: float, holding: float, pose: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last that holds counts.
+
+        A pin counts before the rig, whose pose (p,) places what it holds.
+        """
         pinned = self.body.pins.vertices
         targets = self.body.mesh.vertices[pinned].copy()
+        if self.rigging is not None and pose is not None:
+            targets[np.searchsorted(pinned, self.rigging.held.pins.vertices)] = self.rigging.held.targets(pose)
         for part in self._own():
             if part.pin.holds(holding):
                 rows = np.searchsorted(pinned, part.vertices)
@@ -131,6 +142,8 @@ class Drive:
             return ()
         ended = self._axes(w and not h for w, h in zip(was, held, strict=True))
         ended &= ~self._axes(w and h for w, h in zip(was, held, strict=True))
+        if self.rigging is not None:  # which takes over what a pin lets go
+            ended[self.rigging.held.pins.vertices] = False
         begun = self._axes(h and not w for w, h in zip(was, held, strict=True))
         return (*_group(RemovePin, ended), *_group(AddPin, begun))
 
@@ -144,7 +157,10 @@ class Drive:
 
     def inputs(self, begin: float, end: float, events: Sequence[Event] = ()) -> Inputs:
         """What a step from `begin` to `end` [s] is given."""
-        return Inputs(begin=self.moment(begin), end=self.moment(end, holding=begin), events=tuple(events))
+        first, last = self.moment(begin), self.moment(end, holding=begin)
+        if first.pose is not None and last.pose is not None:
+            last = replace(last, pose=unwind(last.pose, first.pose))
+        return Inputs(first, last, tuple(events))
 
 
 def _group(kind: type[AddPin] | type[RemovePin], axes: NDArray[np.bool_]) -> list[Event]:

@@ -16,6 +16,10 @@ from supple.io.replay_mesh import MeshCache
 from supple.mesh import TetMesh, TriMesh, assess_quality
 from supple.method import ReducedModel
 from supple.scene.load import load_scene
+from supple.scene.rigging import make_rigging
+from supple.scene.schema import Scene
+from supple.scene.source import make_source
+from supple.scene.units import to_metres
 
 __all__ = ["describe_file", "describe_mesh"]
 
@@ -27,7 +31,7 @@ def describe_file(path: str | Path) -> Facts:
     """Facts about a file by name; `kind` says what it is."""
     path = Path(path)
     if path.suffix.lower() in SCENES:
-        return {"kind": "scene", **load_scene(path).keys()}
+        return _describe_scene(load_scene(path))
     if path.name.endswith(".checkpoint.npz") and path.exists():
         arrays, meta = load_checkpoint(path)
         return {"kind": "checkpoint", "frame": meta.get("frame"), "arrays": sorted(arrays)}
@@ -65,6 +69,16 @@ def describe_mesh(mesh: TetMesh | TriMesh) -> Facts:
         "closed": mesh.is_closed(),
         "manifold": mesh.is_manifold(),
     }
+
+
+def _describe_scene(scene: Scene) -> Facts:
+    """The tables of a scene that differ from the defaults, with what its rig and motion turn out to be."""
+    facts: Facts = {"kind": "scene", **scene.keys()}
+    si = to_metres(scene, scene.metres)
+    rigging = (
+        None if si.rig is None else make_rigging(si, make_source(si.mesh, scene.metres, scene.up_axis), scene.metres)
+    )
+    return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
 
 
 def _describe_model(model: ReducedModel) -> Facts:

@@ -21,7 +21,7 @@ from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
 from supple.scene.schema import Scene
-from supple.scene.section import FileName, change_marked
+from supple.scene.section import change_files
 from supple.scene.toml import write_toml
 
 __all__ = ["Launch", "launch", "save_scene"]
@@ -122,7 +122,7 @@ def save_scene(path: Path, scene: Scene, comment: str) -> None:
     if path.suffix.lower() != ".toml":
         raise OutputError(f"{path} is no name for a scene: end it in .toml.")
     folder = path.resolve().parent
-    moved = change_marked(scene, FileName, lambda _, name: os.path.relpath(Path(name).resolve(), folder))
+    moved = change_files(scene, lambda name: os.path.relpath(Path(name).resolve(), folder))
     with writing(path):
         path.write_text(write_toml(moved.keys(), comment), encoding="utf-8")
 

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from supple.errors import SceneError
 from supple.io import SURFACE_SUFFIXES, TET_SUFFIXES
 from supple.scene.schema import Scene
-from supple.scene.section import FileName, Section, change_marked, key_names
+from supple.scene.section import Section, change_files, key_names
 
 __all__ = ["load_scene", "override", "parse_scene"]
 
@@ -89,7 +89,7 @@ def parse_scene(data: Mapping[str, Any], source: str = "scene", folder: Path | N
         raise SceneError(_explain(error.errors(), source)) from None
     if folder is None:
         return scene
-    return change_marked(scene, FileName, lambda _, name: str(folder / name))
+    return change_files(scene, lambda name: str(folder / name))
 
 
 def _explain(errors: list[ErrorDetails], source: str) -> str:

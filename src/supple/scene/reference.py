@@ -14,7 +14,9 @@ from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable, RegionTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
+from supple.scene.motion_table import MotionTable, PoseKey
 from supple.scene.pin import Pin
+from supple.scene.rig_table import RigTable
 from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Select, Side, Sphere
@@ -34,6 +36,9 @@ TABLES: dict[str, type[Section]] = {
     "pin.move.keys": MoveKey,
     "pin.turn": Turn,
     "pin.turn.keys": TurnKey,
+    "[rig]": RigTable,
+    "[motion]": MotionTable,
+    "motion.keys": PoseKey,
     "[[force]]": Force,
     "force.keys": ScaleKey,
     "[[collider]]": ColliderTable,

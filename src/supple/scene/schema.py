@@ -11,7 +11,9 @@ from supple.scene.collider import ColliderTable
 from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable
+from supple.scene.motion_table import MotionTable
 from supple.scene.pin import Pin
+from supple.scene.rig_table import RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
@@ -31,7 +33,10 @@ class TimeTable(Section):
     substeps: int = Field(default=2, ge=1, le=100_000, description="time steps per frame")
     frames: int = Field(default=48, ge=1, le=10_000_000, description="frames to simulate after frame 0, the start")
     preroll: int = Field(
-        default=0, ge=0, le=1_000_000, description="frames simulated before frame 0, with pins standing still"
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="frames simulated before frame 0: pins stand still, a rig goes to its first pose",
     )
     integrator: Literal["implicit_euler", "newmark", "static"] = Field(
         default="implicit_euler",
@@ -169,6 +174,10 @@ class Scene(Section):
     mesh: MeshTable = Field(description="a file or a built-in shape")
     material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
     pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
+    rig: RigTable | None = Field(default=None, description="bones that move the body; without it there are none")
+    motion: MotionTable | None = Field(
+        default=None, description="what the rig does; without it, what came with its skeleton"
+    )
     force: list[Force] = Field(default_factory=list, description="loads besides gravity")
     collider: list[ColliderTable] = Field(default_factory=list, description="rigid things that the body stops at")
     contact: ContactTable | None = Field(
@@ -183,6 +192,12 @@ class Scene(Section):
     def _gravity_is_said_once(self) -> Scene:
         if "gravity" in self.model_fields_set and any(force.kind == "gravity" for force in self.force):
             raise ValueError('has both gravity and a [[force]] of kind "gravity": keep one of them')
+        return self
+
+    @model_validator(mode="after")
+    def _motion_has_a_rig(self) -> Scene:
+        if self.motion is not None and self.rig is None:
+            raise ValueError("has [motion] but nothing that it moves: add [rig]")
         return self
 
     @property

@@ -17,6 +17,7 @@ __all__ = [
     "Section",
     "Unit",
     "Vec3",
+    "change_files",
     "change_marked",
     "key_names",
     "only",
@@ -33,7 +34,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class FileName:
-    """Marks a key that names a file, relative to the scene file's folder."""
+    """Marks a key that names a file, relative to the scene file's folder; the words in `but` are no names."""
+
+    but: tuple[str, ...] = ()
 
 
 LENGTH = Unit("units", scales=True)
@@ -99,6 +102,11 @@ def change_marked(section: AnySection, mark: type, change: Callable[[Any, Any], 
             value = _map_leaves(value, partial(change, marks[0]))
         update[name] = _map_sections(value, lambda below: change_marked(below, mark, change))
     return section.model_copy(update=update)
+
+
+def change_files(section: AnySection, change: Callable[[str], str]) -> AnySection:
+    """A copy of the table and those below it with the name of every file changed."""
+    return change_marked(section, FileName, lambda mark, name: name if name in mark.but else change(name))
 
 
 def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:

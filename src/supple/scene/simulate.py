@@ -98,15 +98,17 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         raise ConvergenceError(
             f"frame {frame}: the motion of vertex {worst} is not a finite number; use more substeps."
         )
+    time, rigging = frame / built.scene.time.fps, built.drive.rigging
+    body = built.body if rigging is None else rigging.rest_body(built.body, time)
     return FrameRow(
         frame=frame,
-        time=frame / built.scene.time.fps,
+        time=time,
         ms=sum(report.milliseconds["total"] for report in reports),
         newton_iterations=sum(report.newton_iterations for report in reports),
         residual=max(report.residual for report in reports),
         halvings=max(report.halvings for report in reports),
         kinetic_energy=float(0.5 * built.body.mass @ np.einsum("ij,ij->i", v, v)),
-        elastic_energy=state.live.stiffness * built.body.energy(x),
+        elastic_energy=state.live.stiffness * body.energy(x),
         kind=reports[-1].kind,
         contact_rounds=sum(report.contact_rounds for report in reports),
         contact_settled=all(report.contact_settled for report in reports),

@@ -62,9 +62,9 @@ class Coupling:
             places = self._overlay.block_entries(first[outside], second[outside])
             self._outside = _Blocks(term[outside], masked[outside], places, _WHOLE)
 
-    def add(self, x: FloatArray, out: FloatArray) -> Overlay | None:
+    def add(self, x: FloatArray, out: FloatArray, *, cautious: bool = False) -> Overlay | None:
         """Add to `out`, the upper triangle over the map's pattern; blocks outside the pattern come back."""
-        curvature = np.concatenate([potential.curvature(x) for potential in self._potentials])
+        curvature = np.concatenate([potential.curvature(x, cautious=cautious) for potential in self._potentials])
         self._own.add(curvature, out)
         self._inside.add(curvature, out)
         if self._overlay is None:

@@ -121,10 +121,10 @@ class Increment:
         """∇Φ over the unknowns [N]."""
         return self.map.unknowns(sum_fields(self.terms(x).values()))
 
-    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool) -> Overlay | None:
+    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool, cautious: bool = False) -> Overlay | None:
         """Fill `out` with the upper triangle of ∇²Φ [N/m]; blocks of vertices that share no element come back.
 
-        `project` clamps what elements contribute.
+        `project` clamps what elements contribute; `cautious` bounds the terms of contacts from above.
         """
         m, pattern = self.motion, self.map.pattern
         self.map.assemble(self.parts, x, out, form=PROJECTED if project else EXACT)
@@ -133,7 +133,7 @@ class Increment:
         out[pattern.diagonal] += diagonal
         if m.cv and self.drag is not None:
             out += m.cv * self.drag.factor * self.drag.data
-        return self._coupling.add(x, out) if self._joints else None
+        return self._coupling.add(x, out, cautious=cautious) if self._joints else None
 
     @cached_property
     def _joints(self) -> tuple[Potential, ...]:

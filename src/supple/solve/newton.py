@@ -18,6 +18,7 @@ FloatArray = NDArray[np.float64]
 
 _ARMIJO = 1e-4  # a step must bring this share of the decrease its slope promises
 _SMALLEST_STEP = 2.0**-20
+_OVERSHOT = 0.3  # a step of which less is left went much too far
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
@@ -65,7 +66,7 @@ def minimise(
     free, goal = system.map.free, max(tolerance * reference, floor)
     if isinstance(system.linear, ReusedFactor) and not resume:
         system.linear.restart()
-    linear_iterations = 0
+    linear_iterations, cautious = 0, False
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -74,7 +75,7 @@ def minimise(
             return Solution(x, iteration, linear_iterations, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), watch)
+        direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), cautious, watch)
         linear_iterations += system.linear.iterations
         if iteration == 0:
             diagonal = system.matrix[system.map.pattern.diagonal]
@@ -87,22 +88,32 @@ def minimise(
         with watch.phase("assembly"):
             there = step.gradient(ahead)
         if float(np.linalg.norm(there)) <= _CLEAR * size:  # False for NaN
-            x, gradient = ahead, there
+            x, gradient, cautious = ahead, there, False
             continue
         with watch.phase("line search"):
-            x = _line_search(step, x, ahead, slope, size / reference)
+            x, share = _line_search(step, x, ahead, slope, size / reference)
+        cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if x is ahead else step.gradient(x)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
 
 
 def _newton_direction(
-    step: Increment, system: System, x: FloatArray, gradient: FloatArray, tolerance: float, watch: Stopwatch
+    step: Increment,
+    system: System,
+    x: FloatArray,
+    gradient: FloatArray,
+    tolerance: float,
+    cautious: bool,
+    watch: Stopwatch,
 ) -> FloatArray:
-    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected."""
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected.
+
+    `cautious`, after a step that went much too far: sliding contacts, which do not resist as such, resist like springs.
+    """
     for project in (False, True) if system.linear.notices_indefinite else (True,):
         with watch.phase("assembly"):
-            overlay = step.hessian(x, system.matrix, project=project)
+            overlay = step.hessian(x, system.matrix, project=project, cautious=cautious)
         try:
             return _solve(system, overlay, gradient, tolerance, watch)
         except NotPositiveDefinite:
@@ -130,13 +141,16 @@ def _solve(
     return direction
 
 
-def _line_search(step: Increment, x: FloatArray, ahead: FloatArray, slope: float, residual: float) -> FloatArray:
-    """The first of `ahead`, half and quarter of the way to it ... that brings enough of the promised decrease."""
+def _line_search(
+    step: Increment, x: FloatArray, ahead: FloatArray, slope: float, residual: float
+) -> tuple[FloatArray, float]:
+    """The first of `ahead`, half and quarter of the way to it ... that brings enough of the promised decrease; and
+    that share of the way."""
     energy, trial, t = step.energy(x)[0], ahead, 1.0
     while t >= _SMALLEST_STEP:
         value, size = step.energy(trial)
         if value <= energy + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
-            return trial
+            return trial, t
         t *= 0.5
         trial = x + t * (ahead - x)
     raise NewtonFailure("no step of the line search lowers the energy", x, residual)

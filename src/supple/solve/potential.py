@@ -27,5 +27,8 @@ class Potential(Protocol):
     def terms(self, x: FloatArray) -> dict[str, FloatArray]:
         """Derivative by the positions, by where it comes from [N], each (n, 3)."""
 
-    def curvature(self, x: FloatArray) -> FloatArray:
-        """Symmetric second derivatives C by each term's point [N/m], (m, 3, 3): the Hessian has blocks w_i w_j C."""
+    def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
+        """Symmetric second derivatives C by each term's point [N/m], (m, 3, 3): the Hessian has blocks w_i w_j C.
+
+        `cautious`: those of quadratics that bound the terms from above and touch them at x.
+        """

@@ -33,7 +33,7 @@ class Pull:
         np.add.at(pull, self.vertices, self.weights[:, :, None] * force[:, None, :])
         return {"grab": pull}
 
-    def curvature(self, x: FloatArray) -> FloatArray:
+    def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         return np.asarray(self._stiffness[:, None, None] * np.eye(3))
 
     def _gap(self, x: FloatArray) -> FloatArray:

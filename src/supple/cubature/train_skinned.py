@@ -1,0 +1,130 @@
+"""Rules of a skinned body: elements for its elastic forces, vertices for gravity and the inertia of its frame."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.check import check_basis, check_rule
+from supple.cubature.pool import train_pool
+from supple.cubature.problem import Problem, fit_error
+from supple.cubature.rule import Rule
+from supple.cubature.samples import sample_count
+from supple.cubature.skinned_problem import skinned_problem
+from supple.cubature.skinned_samples import SkinnedSamples, draw_skinned
+from supple.cubature.stacked_problem import StackedProblem
+from supple.cubature.stiffness_problem import StiffnessProblem
+from supple.cubature.support import Trainer
+from supple.cubature.vertex_problem import draw_accelerations, vertex_problem
+from supple.elastic import Body
+from supple.errors import SuppleWarning, TrainingError
+from supple.rig import SkinnedRig
+from supple.subspace import Basis
+
+__all__ = ["train_particles", "train_skinned_rule"]
+
+FloatArray = NDArray[np.float64]
+_HELDOUT = 100  # samples
+_SLACK = 1.5  # what held-out samples may lie above the tolerance
+_STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
+_SOFT = 16  # coordinates whose rest stiffness is among the equations
+_ROUNDS = 3  # each with twice the samples of the one before
+
+
+def train_skinned_rule(
+    body: Body,
+    rig: SkinnedRig,
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+    *,
+    trainer: Trainer = train_pool,
+) -> Rule:
+    """A rule for the pulled-back elastic forces of a diagonalised basis, with its errors of held-out samples and of
+    rest frequencies.
+
+    `recorded` (r, k) are coordinates that were recorded in `poses` (k, p). While held-out samples are off, there come
+    more; in the end the best rule comes with a warning that has the figures.
+    """
+    check_basis(body, basis)
+    stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
+
+    def draw(samples: SkinnedSamples) -> Problem:
+        return skinned_problem(body, rig, basis, samples)
+
+    def fit(forces: list[Problem], heldout: Problem) -> Rule:
+        weight = _STIFFNESS * sum(part.samples for part in forces) ** 0.5
+        problem = StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight])
+        return check_rule(trainer(problem, tolerance, rng), body, basis, heldout)
+
+    return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "elements")
+
+
+def train_particles(
+    rig: SkinnedRig,
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+    *,
+    trainer: Trainer = train_pool,
+) -> Rule:
+    """A rule of vertices for gravity and the inertia of the moving frame, with its error of held-out samples."""
+
+    def draw(samples: SkinnedSamples) -> Problem:
+        return vertex_problem(basis, draw_accelerations(rig, basis, samples, rng))
+
+    def fit(fields: list[Problem], heldout: Problem) -> Rule:
+        rule = trainer(StackedProblem(fields), tolerance, rng)
+        return replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
+
+    return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "vertices")
+
+
+def _sampler(
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    draw: Callable[[SkinnedSamples], Problem],
+    rng: np.random.Generator,
+) -> Callable[[int], Problem]:
+    """Makes the problem of any number of samples that go as far as the recorded ones."""
+    largest = max(float(np.linalg.norm(basis.lift(q), axis=1).max()) for q in recorded.T)
+    if not largest > 0.0:
+        raise TrainingError("the recorded shapes are those of the skinning alone: record the body in motion.")
+    return lambda count: draw(draw_skinned(basis, poses, recorded, largest, count, rng))
+
+
+def _improve(
+    draw: Callable[[int], Problem],
+    fit: Callable[[list[Problem], Problem], Rule],
+    rank: int,
+    tolerance: float,
+    what: str,
+) -> Rule:
+    """The rule of as many samples as it takes to be right about others."""
+    if not 0.0 < tolerance < 1.0:
+        raise TrainingError(f"a tolerance of {tolerance:g} is no relative error: give one between 0 and 1.")
+    heldout, parts, tries = draw(_HELDOUT), [draw(sample_count(rank))], []
+    for _ in range(_ROUNDS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SuppleWarning)  # held-out samples judge
+            rule = fit(parts, heldout)
+        off = rule.heldout_error or 0.0
+        if off <= _SLACK * tolerance:
+            return rule
+        tries.append((off, rule))
+        parts.append(draw(sum(part.samples for part in parts)))
+    off, best = min(tries, key=lambda one: one[0])
+    warnings.warn(
+        f"no rule met {100 * tolerance:.3g} %: the best, of {best.size} {what}, has an error of {100 * off:.3g} % on "
+        "held-out samples; ask for a larger tolerance, or record more poses.",
+        SuppleWarning,
+        stacklevel=3,
+    )
+    return best

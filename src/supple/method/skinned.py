@@ -1,0 +1,267 @@
+"""The reduced solver of a skinned body: x = φ(p, X + U q), energy measured against X (`rest = "neutral"`).
+
+In full space skinning is a change of coordinates; in a subspace it is what lets few coordinates serve large poses.
+Forces come from the elements of one rule, gravity and the inertia of the moving frame from the vertices of another.
+Drag by stiffness resists all strain, that by bending bones too, but no turn of them all.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.cubature.skinned_elements import SkinnedElements
+from supple.elastic import Body
+from supple.errors import SceneError, SuppleWarning
+from supple.method.halving import Tally, advance
+from supple.method.reduced_loads import STILL
+from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
+from supple.method.skinned_drag import Drag, make_drag, turn_gradients
+from supple.method.skinned_frame import HeldFrame
+from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned_particles import Particles
+from supple.method.skinned_patches import Patches
+from supple.method.skinned_rates import lift_rates
+from supple.method.skinned_state import SkinnedState
+from supple.method.solver import Arrays, Report
+from supple.rig import SkinnedRig
+from supple.solve.forces import external_force, initial_acceleration
+from supple.solve.increment import Motion
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.integrator import INTEGRATORS
+from supple.solve.live import Live
+from supple.solve.newton import NewtonFailure
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["SkinnedSolver"]
+
+FloatArray = NDArray[np.float64]
+_BEYOND = 1.5  # times the trained size of coordinates at which a user is told
+_NOTHING = np.zeros((0, 0))
+
+
+class SkinnedSolver:
+    """Static, implicit Euler or Newmark steps of a body that bones move, in the subspace of a model."""
+
+    name = "skinned"
+
+    def __init__(
+        self,
+        body: Body,
+        rig: SkinnedRig,
+        model: SkinnedModel,
+        *,
+        integrator: str = "implicit_euler",
+        tolerance: float = 1e-4,
+        max_iterations: int = 50,
+    ) -> None:
+        """`body` is held where its bones are, by pins that follow `rig`; `tolerance` is Newton's."""
+        if integrator not in INTEGRATORS:
+            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
+        if not 0.0 < tolerance < 1.0:
+            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+        _refuse_unfit(body, rig, model)
+        self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
+        self.is_static, self._integrator, self._name = integrator == "static", INTEGRATORS[integrator], integrator
+        self.rank, self._most = model.basis.rank, float(max_iterations)
+        self._elements = SkinnedElements.build(body, rig, model.basis.columns, model.rule.members, model.rule.weights)
+        self._particles = Particles(rig, model.basis, model.particles)
+        self._patches = Patches(rig, model.basis, self._particles)
+        self._held = HeldFrame(rig, body.pins)
+        elements = self._elements.elements
+        self._scratch = Scratch.of(elements, self.rank)
+        self._minimise = newton_kernel(elements.loops, STILL, is_large(elements))
+        size, mass = body.mesh.size(), float(body.mass.sum())
+        # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
+        self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * mass)) * size
+        self._shake = 1e-14 * float(np.sqrt(mass)) * size
+        self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
+        self._told = False
+
+    def start(self, inputs: Inputs | None = None) -> SkinnedState:
+        if inputs is None:
+            x = self.rig.rest
+            return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
+        pose = self._pose_of(inputs.begin)
+        self._refuse_other_pins(inputs.begin, pose)
+        x = self.rig.positions(pose)
+        a = np.zeros_like(x) if self.is_static else initial_acceleration(self.body, x, inputs.begin.forces)
+        return self.from_full(x, np.zeros_like(x), a, inputs.begin.time, pose=pose)
+
+    def step(self, state: SkinnedState, inputs: Inputs) -> tuple[SkinnedState, Report]:
+        if not inputs.duration > 0.0:
+            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        watch, tally = Stopwatch(), Tally()
+        if inputs.events:
+            live = state.live.after(inputs.events, self.positions(state))
+            if len(live.released.vertices):
+                raise SceneError(
+                    "bones cannot let go of a body in a subspace that was trained with them: use the full solver."
+                )
+            state, inputs = state._replace(live=live), replace(inputs, events=())
+        state = advance(self._single, state, inputs, tally, self.body, self.is_static)
+        spent = watch.finish()
+        return state, Report(
+            {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
+            estimated_error=self.model.error, residual=tally.residual, halvings=tally.halvings,
+        )  # fmt: skip
+
+    def positions(self, state: SkinnedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        rest = self.rig.rest if vertices is None else self.rig.rest[vertices]
+        return self.rig.push_forward(state.pose, rest + self.model.basis.lift(state.shapes[0], vertices), vertices)
+
+    def to_full(self, state: SkinnedState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x = self.positions(state)
+        v, a = lift_rates(self.rig, self.model.basis, self._particles, state)
+        return x, v, a
+
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> SkinnedState:
+        """The state nearest to given motion in a pose, the neutral one by default."""
+        pose = self.rig.neutral if pose is None else self.rig.skeleton.check(pose)
+        x, v, a = (np.asarray(field, np.float64) for field in (x, v, a))
+        basis, who = self.model.basis, self._particles.vertices
+        A, _ = self.rig.frames(pose)
+        back = np.linalg.pinv(A)
+        u = self.rig.pull_back(pose, x) - self.rig.rest
+        rates = ((back @ field[:, :, None])[:, :, 0] for field in (v, a))
+        shapes = np.array([basis.project(field) for field in (u, *rates)])
+        held = self._particles.positions(self._particles.place(pose), shapes[0])
+        return SkinnedState(
+            time, shapes, pose, np.array([held, v[who], a[who]]),
+            np.zeros((2, len(pose))), np.zeros((2, self.rank)), np.zeros(2), Live(),
+        )  # fmt: skip
+
+    def pack(self, state: SkinnedState) -> dict[str, NDArray[np.generic]]:
+        return state.pack()
+
+    def unpack(self, arrays: Arrays) -> SkinnedState:
+        return SkinnedState.unpack(arrays)
+
+    def describe(self) -> list[str]:
+        model = self.model
+        known = "" if model.error is None else f", error of held-out cases {100 * model.error:.2g} %"
+        skinning = self.rig.mode.replace("_", " ")
+        return [
+            f"reduced space about a skinned pose ({skinning}), {self.rank} coordinates ({model.basis.source}), "
+            f"{self._name.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
+            f"forces from {model.rule.size:,} of {len(self.body.mesh.tets):,} elements, gravity and inertia of the "
+            f"frame from {model.particles.size:,} of {len(self.body.mass):,} vertices{known}",
+        ]
+
+    def _single(self, state: SkinnedState, inputs: Inputs, tally: Tally) -> SkinnedState:
+        h, end, live = inputs.duration, inputs.end, state.live
+        pose = self._pose_of(end)
+        placed = self._particles.place(pose)
+        coordinates, particles = self._integrator(*state.shapes, h), self._integrator(*state.particles, h)
+        load = self._patches.load(live.forces(end.forces), pose, placed)
+        begin = self._strained(state, pose) if coordinates.cv and self.body.damping.stiffness > 0.0 else None
+        elements = self._elements.pose(pose)
+        if live.stiffness != 1.0:
+            elements = elements.with_stiffness(live.stiffness)
+        joints = []
+        if coordinates.ca:
+            joints.append(self._particles.inertia(placed, coordinates, particles, self.body.damping.mass))
+        if live.grabs or len(live.added.vertices):
+            joints.append(self._patches.springs(live, pose))
+        if begin is not None:
+            joints.append(self._resist(make_drag(elements, state.shapes[0], begin), coordinates, h))
+        M = _NOTHING
+        for stiffness, pull in joints:
+            load += pull
+            if stiffness is not None:
+                M = stiffness + M if len(M) else stiffness
+        q, iterations, residual, status = self._solve(elements, coordinates, M, load, state.shapes)
+        tally.newton += iterations
+        if status != CONVERGED:
+            raise self._failure(state, pose, q, residual, status, inputs)
+        tally.residual = max(tally.residual, residual)
+        self._tell(q, end.time)
+        x = self._particles.positions(placed, q)
+        shapes = np.array([q, coordinates.velocity(q), coordinates.acceleration(q)])
+        moved = np.array([x, particles.velocity(x), particles.acceleration(x)])
+        return state.follow(end.time, shapes, pose, moved, 0.0 if self.is_static else h)
+
+    def _solve(
+        self, elements: ReducedElements, motion: Motion, M: FloatArray, load: FloatArray, shapes: FloatArray
+    ) -> tuple[FloatArray, int, float, int]:
+        """Coordinates at the end, iterations, residual and status."""
+        begin, damping, s = shapes[0].copy(), self.body.damping.mass, self._scratch
+        acting = load - M @ begin if len(M) else load  # springs by how far they are from their ends
+        reference = float(np.linalg.norm(elements.force(begin)) + np.linalg.norm(acting))
+        b = load + motion.ca * motion.xa + motion.cv * damping * motion.xv
+        guess = motion.xa + shapes[2] / motion.ca if motion.ca else begin  # as if the acceleration stayed
+        settings = np.array((self.tolerance, reference, self._floor + self._shake * motion.ca, self._most))
+        q, iterations, _, residual, _, status = self._minimise(
+            s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds,
+            (motion.ca + motion.cv * damping, M, b), begin, guess, settings, s.L, s.signs, s.stack, s.halves, s.K,
+        )  # fmt: skip
+        return q, iterations, residual, status
+
+    def _strained(self, state: SkinnedState, pose: FloatArray) -> FloatArray:
+        """Deformation gradients of the rule's elements as a step to a pose begins, turned along with the bones, (9 c,)."""
+        elements = self._elements.pose(state.pose)
+        turn = self._held.turn(pose) @ self._held.turn(state.pose).T
+        return turn_gradients(turn, elements.rest + elements.gradient @ state.shapes[0])
+
+    def _resist(self, drag: Drag, motion: Motion, h: float) -> tuple[FloatArray, FloatArray]:
+        """M (r, r) and pull (r,) of drag by stiffness; what the pose strains counts as steady over the step."""
+        beta = self.body.damping.stiffness
+        M = motion.cv * beta * drag.stiffness
+        return M, M @ motion.xv - beta / h * drag.carried
+
+    def _pose_of(self, moment: Moment) -> FloatArray:
+        return self.rig.neutral if moment.pose is None else self.rig.skeleton.check(moment.pose)
+
+    def _refuse_other_pins(self, begin: Moment, pose: FloatArray) -> None:
+        """Refuse pins that do not follow the rig: the subspace has no coordinates for them."""
+        away = np.abs(begin.targets - self.rig.positions(pose, self.body.pins.vertices))
+        if away.max(initial=0.0) > 1e-6 * self.body.mesh.size():
+            vertex = self.body.pins.vertices[int(away.max(axis=1).argmax())]
+            raise SceneError(
+                f"the pin of vertex {vertex} is {away.max():.3g} m from where the rig takes it, which a skinned "
+                "subspace cannot follow: let pins follow the bones, or use the full solver."
+            )
+
+    def _failure(
+        self, state: SkinnedState, pose: FloatArray, q: FloatArray, residual: float, status: int, inputs: Inputs
+    ) -> NewtonFailure:
+        x = self.rig.push_forward(pose, self.rig.rest + self.model.basis.lift(q))
+        failure = NewtonFailure(REASONS[status], x, residual)
+        external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
+        failure.terms = {"elastic force": self.body.forces(x), "external force": external}
+        return failure
+
+    def _tell(self, q: FloatArray, time: float) -> None:
+        """Warn, once, when the body is bent more than in training."""
+        bent = float(self._weights @ (q * q))
+        if bent > _BEYOND**2 and not self._told:
+            self._told = True
+            warnings.warn(
+                f"at {time:.4g} s the body is deformed {np.sqrt(bent):.2g} times as much as in any training sample, so "
+                "its error is not known: train with stronger loads or these poses, or use the full solver.",
+                SuppleWarning,
+                stacklevel=4,
+            )
+
+
+def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel) -> None:
+    count, members = len(body.mass), (model.rule.members, model.particles.members)
+    if len(model.basis.mass) != count or any(
+        len(who) and who.max() >= most for who, most in zip(members, (len(body.mesh.tets), count), strict=True)
+    ):
+        raise SceneError(
+            f"the model is of a body with {len(model.basis.mass)} vertices where this one has {count}: train again."
+        )
+    if rig.rest.shape != body.mesh.vertices.shape or not np.allclose(rig.rest, body.mesh.vertices, atol=1e-9):
+        raise SceneError("the rig moves other vertices than the body's: make it from the vertices of this mesh.")
+    if not len(model.rule.members):
+        raise SceneError("the model's rule has no elements, so nothing would resist: train again.")
+    if not len(body.pins.vertices):
+        raise SceneError(
+            "no vertex of the body is held by a bone, so nothing ties it to its rig: pin the vertices of the tets that "
+            "bones cross."
+        )

@@ -1,0 +1,58 @@
+"""The state of a skinned body in a subspace."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.state import pack_live, unpack_live
+from supple.solve.live import Live
+
+__all__ = ["SkinnedState"]
+
+FloatArray = NDArray[np.float64]
+_ARRAYS = ("shapes", "pose", "particles", "former_poses", "former_shapes", "spans")
+
+
+class SkinnedState(NamedTuple):
+    """Few numbers: none of them grows with the mesh."""
+
+    time: float
+    """[s]"""
+    shapes: FloatArray
+    """Coordinates, velocities and accelerations, (3, r)."""
+    pose: FloatArray
+    """(p,)"""
+    particles: FloatArray
+    """Positions [m], velocities [m/s] and accelerations [m/s²] of the vertices of the rule for the frame, (3, k, 3)."""
+    former_poses: FloatArray
+    """The poses one and two steps ago, (2, p): velocities of all other vertices follow from them."""
+    former_shapes: FloatArray
+    """Their coordinates, (2, r)."""
+    spans: FloatArray
+    """How long these steps took [s], (2,); zero where there was none."""
+    live: Live
+
+    def follow(
+        self, time: float, shapes: FloatArray, pose: FloatArray, particles: FloatArray, span: float
+    ) -> "SkinnedState":
+        """The state after a step of `span` [s]; 0 forgets what was before."""
+        return SkinnedState(
+            time, shapes, pose, particles,
+            np.array([self.pose, self.former_poses[0]]),
+            np.array([self.shapes[0], self.former_shapes[0]]),
+            np.array([span, self.spans[0] if span > 0.0 else 0.0]),
+            self.live,
+        )  # fmt: skip
+
+    def pack(self) -> dict[str, NDArray[np.generic]]:
+        """The state as plain arrays."""
+        own = {name: getattr(self, name) for name in _ARRAYS}
+        return {"time": np.array(self.time), **own, **pack_live(self.live)}
+
+    @classmethod
+    def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "SkinnedState":
+        """The state that was packed."""
+        own = [np.asarray(arrays[name], np.float64) for name in _ARRAYS]
+        return cls(float(arrays["time"]), *own, live=unpack_live(arrays))

@@ -1,0 +1,85 @@
+"""The `[motion]` table: what a rig does in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from supple.scene.motion import check_times
+from supple.scene.pin import check_interval
+from supple.scene.section import FILE, LENGTH, Section, Unit, Vec3
+
+__all__ = ["MotionTable", "PoseKey"]
+
+_OF_FILES = ("names", "travel", "from_", "until")
+
+
+class PoseKey(Section):
+    """A pose at one time; every other key is the name of a joint, as in { t = 1.0, elbow = [0, 0, 90] }."""
+
+    t: Annotated[float, Unit("s")] = Field(ge=0, description="time of the key")
+    pose: str | None = Field(default=None, description="name of one of the shape's poses; `rest` is one of any rig")
+    shift: Annotated[Vec3 | None, LENGTH] = Field(default=None, description="where the root goes, from its rest")
+    joints: dict[str, Annotated[Vec3, Unit("degrees")]] = Field(
+        default_factory=dict, description="angles about x, y and z [degrees] by joint: x turns first"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_joints(cls, data: object) -> object:
+        """The table with all that is no key of it taken for joints."""
+        if not isinstance(data, Mapping):
+            return data
+        loose = {name: value for name, value in data.items() if name not in cls.model_fields}
+        if not loose:
+            return data
+        return {name: value for name, value in data.items() if name not in loose} | {
+            "joints": {**data.get("joints", {}), **loose}
+        }
+
+
+class MotionTable(Section):
+    """Poses in time, from a file or from keys; with neither, the motion that came with the skeleton."""
+
+    file: Annotated[str | None, FILE] = Field(
+        default=None, description="motion of any skeleton (.bvh, Pinocchio's .txt); joints are matched by their names"
+    )
+    names: dict[str, str] = Field(
+        default_factory=dict, description="of the file: its joint by the rig's, where their names do not tell"
+    )
+    travel: float = Field(
+        default=1.0, ge=0, description="of the file: factor on how far the root goes along the ground; 0: on the spot"
+    )
+    from_: Annotated[float | None, Unit("s")] = Field(
+        default=None, alias="from", ge=0, description="of the file: where its motion begins"
+    )
+    until: Annotated[float | None, Unit("s")] = Field(default=None, description="of the file: where its motion ends")
+    keys: list[PoseKey] | None = Field(
+        default=None,
+        description="keyframes { t, pose } or { t, JOINT = [x, y, z] }; a key moves only what it names, and what has "
+        "none at 0 begins at rest",
+    )
+    between: Literal["ease", "spline", "linear"] = Field(
+        default="ease", description="between keys: stopping at each, smoothly through them, or straight"
+    )
+    speed: float = Field(default=1.0, gt=0, description="factor on how fast it goes")
+    loop: bool | None = Field(
+        default=None, description="whether it goes on for ever, its end bent into its beginning (default: as it came)"
+    )
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> MotionTable:
+        if self.file is not None and self.keys is not None:
+            raise ValueError("has both file and keys: keep one of them")
+        spare = next((name for name in _OF_FILES if name in self.model_fields_set and self.file is None), None)
+        if spare is not None:
+            raise ValueError(f"has {spare.rstrip('_')}, which belongs to a file: name one, or remove it")
+        if "between" in self.model_fields_set and self.keys is None:
+            raise ValueError("has between, which belongs to keys: give some, or remove it")
+        if self.keys is not None:
+            check_times([key.t for key in self.keys])
+        if self.file is not None:
+            check_interval(self.from_, self.until)
+        return self

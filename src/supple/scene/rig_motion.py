@@ -1,0 +1,145 @@
+"""What a rig does in a scene: its own motion, a file's, or keyframes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from supple.errors import SceneError
+from supple.io.bvh import load_bvh
+from supple.io.pose_list import load_pinocchio_motion
+from supple.rig import Motion, Skeleton, keyframes, looped, preroll, retarget
+from supple.rig.keyframes import Setting
+from supple.scene.actor import Actor, naming
+from supple.scene.motion_table import MotionTable, PoseKey
+
+__all__ = ["Course", "plan_course", "unwind"]
+
+FloatArray = NDArray[np.float64]
+UpAxis = Literal["y", "z"]
+
+LOADERS: dict[str, Callable[[Path], tuple[Skeleton, Motion]]] = {".bvh": load_bvh, ".txt": load_pinocchio_motion}
+BLEND = 0.25  #: share of a loop over which its end is bent into its beginning
+SETTLING = 0.5  #: share of the pre-roll in which the first pose is held and left
+RATE, KEYS = 120.0, 8  #: samples from which a pre-roll learns how the motion begins
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Poses at any time of a run: before time 0 on the way from the neutral pose to the motion's first."""
+
+    motion: Motion
+    lead: Motion | None
+    """The pre-roll; None without one."""
+    lines: tuple[str, ...]
+    """What it is, in words."""
+
+    def pose(self, time: float) -> FloatArray:
+        """The pose at a time [s], (p,)."""
+        return self.lead.at(time) if self.lead is not None and time < 0.0 else self.motion.at(time)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the pose ever changes."""
+        return bool((self.motion.poses != self.motion.poses[0]).any())
+
+
+def plan_course(table: MotionTable, actor: Actor, up: UpAxis, lead: float) -> Course:
+    """The poses of a scene whose pre-roll takes `lead` seconds."""
+    with naming("motion"):
+        motion, lines = _choose(table, actor, up)
+        if table.speed != 1.0:
+            motion = replace(motion, times=motion.times / table.speed)
+        if table.loop is not None and table.loop != (motion.gain is not None):
+            if table.loop:
+                motion = looped(motion, BLEND * motion.duration, up=up)
+            else:
+                motion = motion.cut(motion.begin, motion.end)
+        lines = (f"motion: {lines[0]}, {_tell_length(motion)}", *lines[1:])
+        return Course(motion, _lead_in(motion, actor.skeleton, lead) if lead > 0.0 else None, lines)
+
+
+def _tell_length(motion: Motion) -> str:
+    return f"{motion.end:.3g} s" + (", over and over" if motion.gain is not None else "")
+
+
+def _choose(table: MotionTable, actor: Actor, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
+    """The motion as it is written down, from time 0 on, and what it is."""
+    if table.keys is not None:
+        return _set_keys(table.keys, actor, table.between), (f"{len(table.keys)} key{'s' * (len(table.keys) > 1)}",)
+    if table.file is not None:
+        return _borrow(table, actor, up)
+    return _from_zero(actor.motion), ("the one that came with the skeleton",)
+
+
+def _from_zero(motion: Motion) -> Motion:
+    return replace(motion, times=motion.times - motion.begin)
+
+
+def _set_keys(keys: list[PoseKey], actor: Actor, between: Literal["ease", "spline", "linear"]) -> Motion:
+    """The motion through keys; what is named later begins at rest."""
+    settings = {key.t: _read_key(key, actor) for key in keys}
+    first = settings.setdefault(0.0, {})
+    rest: dict[str, Setting] = dict.fromkeys(actor.skeleton.controls[:3], 0.0)
+    rest |= dict.fromkeys(actor.skeleton.names, (0.0, 0.0, 0.0))
+    for named in list(settings.values()):
+        first.update({name: rest[name] for name in named if name not in first and name in rest})
+    return keyframes(actor.skeleton, settings, between)
+
+
+def _read_key(key: PoseKey, actor: Actor) -> dict[str, Setting]:
+    """What a key sets, by joint and by control of the root: its pose first, single joints over it."""
+    skeleton = actor.skeleton
+    named: dict[str, Setting] = {} if key.pose is None else _name_all(skeleton, actor.pose(key.pose))
+    if key.shift is not None:
+        named |= zip(skeleton.controls[:3], key.shift, strict=True)
+    for joint, degrees in key.joints.items():
+        named[joint] = (
+            degrees if np.array_equal(actor.axes.get(joint, np.eye(3)), np.eye(3)) else actor.turn(joint, degrees)
+        )
+    return named
+
+
+def _name_all(skeleton: Skeleton, pose: FloatArray) -> dict[str, Setting]:
+    """A whole pose as settings of a key."""
+    turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3))
+    places = zip(skeleton.controls[:3], pose[:3].tolist(), strict=True)
+    return {**dict(places), **dict(zip(skeleton.names, turns, strict=True))}
+
+
+def _borrow(table: MotionTable, actor: Actor, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
+    """The motion of a file for this skeleton, beginning where the body stands, and the report of how it got here."""
+    path = Path(table.file or "")
+    if path.suffix.lower() not in LOADERS:
+        raise SceneError(f"{path} is no motion supple reads: give one that ends in {', '.join(LOADERS)}.")
+    source, motion = LOADERS[path.suffix.lower()](path)
+    if table.from_ is not None or table.until is not None:
+        motion = motion.cut(table.from_ or 0.0, motion.end if table.until is None else table.until)
+    found = retarget(motion, source, actor.skeleton, table.names, up=up)
+    poses = found.motion.poses.copy()
+    ground = [axis for axis, name in enumerate("xyz") if name != up]
+    poses[:, ground] = table.travel * (poses[:, ground] - poses[0, ground])
+    return _from_zero(replace(found.motion, poses=poses)), (path.name, *found.lines())
+
+
+def _lead_in(motion: Motion, skeleton: Skeleton, seconds: float) -> Motion:
+    """From the neutral pose into the motion as it goes on at time 0."""
+    times = np.arange(KEYS) / RATE
+    begin = Motion.of(skeleton, times, motion.sampled(times))
+    return preroll(begin, skeleton.neutral, seconds, SETTLING * seconds)
+
+
+def unwind(pose: FloatArray, near: FloatArray) -> FloatArray:
+    """The same pose with rotation vectors the other way round where that is nearer, so that the two may be blended."""
+    turns, others = pose[3:].reshape(-1, 3), near[3:].reshape(-1, 3)
+    angles = np.linalg.norm(turns, axis=1, keepdims=True)
+    around = turns * (1.0 - 2.0 * np.pi / np.where(angles > 0.0, angles, 1.0))
+    nearer = np.linalg.norm(around - others, axis=1) < np.linalg.norm(turns - others, axis=1)
+    chosen = np.where(nearer[:, None] & (angles > 0.0), around, turns)
+    return np.concatenate([pose[:3], chosen.ravel()])

@@ -1,0 +1,51 @@
+"""The `[rig]` table: bones that move the body."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from supple.scene.section import FILE, FileName, Section
+from supple.scene.select import Select
+
+__all__ = ["HOLDS", "WEIGHTS", "RigTable"]
+
+WEIGHTS = ("heat", "biharmonic")  #: ways to find weights; any other text names a file of them
+HOLDS = ("bones", "none")
+
+
+def _read_hold(value: object) -> object:
+    """One of the words, or the selection that anything else stands for."""
+    if isinstance(value, Select) or (isinstance(value, str) and value in HOLDS):
+        return value
+    try:
+        return Select.model_validate(value)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValueError(f'is neither "bones" nor "none" and as a selection {reason}') from None
+
+
+class RigTable(Section):
+    """A skeleton inside the body; a built-in shape with bones brings its own, and needs no key at all."""
+
+    skeleton: Annotated[str | None, FILE] = Field(
+        default=None, description="BVH file whose joints, at rest, lie in the mesh; for meshes from files"
+    )
+    skinning: Literal["dual_quaternion", "linear"] = Field(
+        default="dual_quaternion", description="how the motions of several bones are blended at a vertex"
+    )
+    weights: Annotated[str, FileName(but=WEIGHTS)] = Field(
+        default="heat",
+        description="how much each bone moves a vertex: `heat`, `biharmonic`, or an .npz file with `weights` (a row "
+        "for every vertex) and `joints` (the names of its columns)",
+    )
+    rest: Literal["neutral", "posed"] = Field(
+        default="neutral",
+        description="what flesh springs back to: its shape in the neutral pose, or the skinned shape of the moment",
+    )
+    hold: Annotated[str | Select, BeforeValidator(_read_hold)] = Field(
+        default="bones",
+        description="vertices that follow the rig exactly: those of tetrahedra that `bones` run through, `none`, or a "
+        "selection",
+    )

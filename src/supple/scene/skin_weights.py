@@ -1,0 +1,57 @@
+"""Skinning weights of a scene's body: found from its bones, or read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import SceneError
+from supple.io.npz_file import NpzFile
+from supple.mesh import TetMesh
+from supple.rig import Influences, Skeleton, biharmonic_weights, heat_weights, transfer_weights
+from supple.scene.source import Source
+
+__all__ = ["find_weights"]
+
+FINDERS: dict[str, Callable[[TetMesh, Skeleton], Influences]] = {"heat": heat_weights, "biharmonic": biharmonic_weights}
+
+
+def find_weights(how: str, source: Source, skeleton: Skeleton) -> Influences:
+    """Influences of the skeleton's joints on the tetrahedra's vertices, by the name of a way or of a file."""
+    if how in FINDERS:
+        return FINDERS[how](source.mesh, skeleton)
+    path = Path(how)
+    if path.suffix.lower() != ".npz":
+        raise SceneError(f'weights = "{how}" is neither {" nor ".join(FINDERS)} nor an .npz file: use one of them.')
+    table = _read_weights(path, skeleton)
+    if len(table) == len(source.mesh.vertices):
+        return Influences.from_dense(table)
+    if source.render is not None and len(table) == len(source.render.surface.vertices):
+        return transfer_weights(source.render.surface, Influences.from_dense(table), source.mesh, len(skeleton))
+    drawn = "" if source.render is None else f" and the drawn surface {len(source.render.surface.vertices):,}"
+    raise SceneError(
+        f"{path} has weights of {len(table):,} vertices where the mesh has {len(source.mesh.vertices):,}{drawn}: "
+        "give a row for every vertex of one of them."
+    )
+
+
+def _read_weights(path: Path, skeleton: Skeleton) -> NDArray[np.float64]:
+    """Weights of a file with a column for every joint of the skeleton, in its order, (n, j)."""
+    with NpzFile(path) as file:
+        weights, names = file.read("weights"), file.read("joints")
+    if (
+        weights.ndim != 2
+        or weights.dtype.kind not in "fiu"
+        or names.shape != weights.shape[1:]
+        or names.dtype.kind != "U"
+    ):
+        raise SceneError(
+            f"{path} has weights of shape {weights.shape} for joints of shape {names.shape}: store numbers with a "
+            "column for every name in joints."
+        )
+    table = np.zeros((len(weights), len(skeleton)))
+    table[:, [skeleton.number(name) for name in names.tolist()]] = weights
+    return table

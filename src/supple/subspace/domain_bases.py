@@ -1,0 +1,139 @@
+"""A basis for every domain of a cut body: displacements of a domain depend on its own coordinates only."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from supple.errors import TrainingError
+from supple.subspace.basis import Basis
+from supple.subspace.domains import Domains, coordinates_of
+from supple.subspace.growth import empty_basis
+from supple.subspace.interface import Interface
+from supple.subspace.pca import principal_basis
+from supple.subspace.recorded import check_recorded
+from supple.subspace.rest_stiffness import RestStiffness
+
+__all__ = ["DomainBases"]
+
+FloatArray = NDArray[np.float64]
+
+_RIGID = 1e-10  # vibrations softer than this share of the stiffest are rigid motions
+_STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
+
+
+@dataclass(frozen=True, eq=False)
+class DomainBases:
+    """Bases of the domains, each over its own vertices; coordinates q stand side by side, domain by domain."""
+
+    domains: Domains
+    bases: tuple[Basis, ...]
+    """Mass-orthonormal, zero at pins, (d,); of rank 0 where a domain does not move."""
+
+    def __post_init__(self) -> None:
+        if len(self.bases) != len(self.domains):
+            raise TrainingError(
+                f"{len(self.bases)} bases do not serve {len(self.domains)} domains: give one for each of them."
+            )
+        for domain, basis in enumerate(self.bases):
+            basis.check_vertices(int(self.domains.start[domain + 1] - self.domains.start[domain]))
+
+    @classmethod
+    def principal(
+        cls, domains: Domains, displacements: FloatArray, *, rank: int | None = None, tolerance: float | None = None
+    ) -> "DomainBases":
+        """Principal components of each domain's part of displacements of the whole body (k, n, 3) [m].
+
+        These are snapshots, or modes and derivatives of the whole body. `rank` is the largest of a domain, `tolerance`
+        the share that each may miss of its part.
+        """
+        check_recorded(displacements, len(domains.whole.mass))
+        if rank is not None and rank < 1:
+            raise TrainingError(f"bases of rank {rank} hold no motion: ask for 1 or more a domain.")
+        moved = displacements.copy()
+        pins = domains.whole.pins
+        moved[:, pins.vertices] = np.where(pins.held, 0.0, moved[:, pins.vertices])
+        still = _STILL * float(np.abs(moved).max())
+        bases = []
+        for domain in range(len(domains)):
+            own = domains.vertices(domain)
+            part, mass = moved[:, domains.vertex_of[own]], domains.body.mass[own]
+            if np.abs(part).max() <= still:
+                bases.append(empty_basis(mass))
+                continue
+            basis = principal_basis(part, mass, tolerance=tolerance)
+            bases.append(basis if rank is None else basis.truncated(rank))
+        return cls(domains, tuple(bases))
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Coordinates of domain k are ends[k] to ends[k + 1], (d + 1,)."""
+        return np.concatenate([[0], np.cumsum([basis.rank for basis in self.bases])]).astype(np.int64)
+
+    @property
+    def rank(self) -> int:
+        """Number of coordinates of all domains."""
+        return int(self.ends[-1])
+
+    def _each(self) -> Iterator[tuple[Basis, slice, slice]]:
+        """Every domain's basis, its vertices and its coordinates."""
+        for domain, basis in enumerate(self.bases):
+            yield basis, self.domains.vertices(domain), slice(int(self.ends[domain]), int(self.ends[domain + 1]))
+
+    def joined(self) -> Basis:
+        """One basis of the cut body, (3 N, r), whose columns are zero outside their domain."""
+        columns = np.zeros((3 * len(self.domains.body.mass), self.rank))
+        for basis, own, at in self._each():
+            columns[3 * own.start : 3 * own.stop, at] = basis.columns
+        importance = np.concatenate([basis.importance for basis in self.bases])
+        sources = ", ".join(dict.fromkeys(basis.source for basis in self.bases if basis.rank))
+        source = sources if len(self.bases) == 1 else f"{sources} in each of {len(self.bases)} domains"
+        return Basis(columns, self.domains.body.mass, source, importance)
+
+    def lift_copies(self, q: FloatArray) -> FloatArray:
+        """Displacements of the cut body [m], (N, 3)."""
+        return np.concatenate([basis.lift(q[at]) for basis, _, at in self._each()])
+
+    def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Displacements of the whole body's vertices, all or chosen ones, [m], (k, 3): means of their copies."""
+        if vertices is None:
+            return self.domains.gather(self.lift_copies(q))
+        means = self.domains.means[vertices]
+        needed, place = np.unique(means.indices, return_inverse=True)
+        means = csr_array((means.data, place, means.indptr), shape=(len(vertices), len(needed)))
+        found = []
+        for basis, own, at in self._each():
+            low, high = np.searchsorted(needed, (own.start, own.stop))
+            found.append(basis.columns[coordinates_of(needed[low:high] - own.start)] @ q[at])
+        return np.asarray(means @ np.concatenate(found).reshape(-1, 3))
+
+    def project(self, u: FloatArray) -> FloatArray:
+        """Coordinates of the displacements nearest to u of the whole body [m], (n, 3), domain by domain, (r,)."""
+        copies = self.domains.spread(u)
+        return np.concatenate([basis.project(copies[own]) for basis, own, _ in self._each()])
+
+    def diagonalised(self, interface: Interface) -> "DomainBases":
+        """The same subspaces, each turned so that UᵀK₀U of its domain is diagonal, softest first.
+
+        Importance is that diagonal [1/s²], but nowhere below the softest vibration of the domains tied together: a
+        domain alone resists its rigid motions not at all, and how far they go is decided by what it hangs from.
+        """
+        tied, turned = interface.reduce(self.bases), []
+        for domain, (basis, _, at) in enumerate(self._each()):
+            if not basis.rank:
+                turned.append(basis)
+                continue
+            stiffness = RestStiffness(self.domains.piece(domain))
+            U = stiffness.gather(basis.columns)
+            own = U.T @ (stiffness.matrix @ U)
+            tied[at, at] += own
+            values, turn = np.linalg.eigh(own)
+            turned.append(basis.rotated(turn, values))
+        values = np.linalg.eigvalsh(tied)
+        softest = values[values > _RIGID * values[-1]].min()
+        return replace(
+            self, bases=tuple(replace(basis, importance=np.maximum(basis.importance, softest)) for basis in turned)
+        )
