@@ -30,10 +30,22 @@ def presets() -> str:
 
 def shapes() -> str:
     """The built-in shapes as a table."""
-    lines = ["| shape | what it is | `size` keys and defaults [m] |", "| --- | --- | --- |"]
+    lines = ["| shape | what it is | `size` keys and defaults [m] | cells | bones |", "| --- |" + " --- |" * 4]
     for shape in SHAPES.values():
         sizes = ", ".join(f"`{key}` {value:g}" for key, value in shape.sizes.items())
-        lines.append(f"| `{shape.name}` | {shape.summary} | {sizes} |")
+        bones = len(shape.character().skeleton) if shape.animate else ""
+        lines.append(f"| `{shape.name}` | {shape.summary} | {sizes} | {shape.resolution} | {bones} |")
+    return "\n".join(lines)
+
+
+def characters() -> str:
+    """The built-in shapes with bones as a table."""
+    lines = ["| shape | bones | poses | its own motion |", "| --- | --- | --- | --- |"]
+    for shape in SHAPES.values():
+        if shape.animate is not None:
+            own = shape.character()
+            poses = ", ".join(f"`{name}`" for name in own.poses)
+            lines.append(f"| `{shape.name}` | {len(own.skeleton)} | {poses} | {own.motion.duration:g} s, looped |")
     return "\n".join(lines)
 
 
@@ -66,6 +78,21 @@ def contact_keys() -> str:
     return _list_keys("[contact]")
 
 
+def rig_keys() -> str:
+    """The keys of `[rig]` as a table."""
+    return _list_keys("[rig]")
+
+
+def motion_keys() -> str:
+    """The keys of `[motion]` as a table."""
+    return _list_keys("[motion]")
+
+
+def pose_keys() -> str:
+    """The keys of one key of `[motion]` as a table."""
+    return _list_keys("motion.keys")
+
+
 def _list_keys(table: str) -> str:
     """The keys of one table of the scene file."""
     section = scene_reference().split(f"## `{table}`\n")[1].split("\n## ")[0]
@@ -73,11 +100,15 @@ def _list_keys(table: str) -> str:
 
 
 FILLERS = {
+    "characters": characters,
     "collider_keys": collider_keys,
     "contact_keys": contact_keys,
     "linear_rule": linear_rule,
+    "motion_keys": motion_keys,
     "picture": picture,
+    "pose_keys": pose_keys,
     "presets": presets,
+    "rig_keys": rig_keys,
     "scene_reference": scene_reference,
     "shapes": shapes,
     "training_keys": training_keys,

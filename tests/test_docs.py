@@ -27,6 +27,29 @@ PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+\.toml)")
 SMALL = {"frames": 2, "preroll": 1, "substeps": 2, "elements": 600, "resolution": 4, "frame": 1, "strip": 2, "cases": 2}
+BONES = """HIERARCHY
+ROOT hips
+{
+OFFSET -0.3 0 0
+CHANNELS 3 Zrotation Xrotation Yrotation
+JOINT left_thigh
+{
+OFFSET 0.3 0 0
+CHANNELS 3 Zrotation Xrotation Yrotation
+End Site
+{
+OFFSET 0.3 0 0
+}
+}
+}
+MOTION
+Frames: 3
+Frame Time: 0.1
+0 0 0 0 0 0
+0 0 0 0 5 0
+0 0 0 0 10 0
+"""
+WALK = "0 -0.3 0".join(BONES.rsplit("0.3 0 0", 1))  # the thigh hangs down
 SMALL_SCENE = {
     "mesh": {"shape": "beam", "resolution": 4},
     "time": {"frames": 1},
@@ -66,6 +89,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save_tets("body.msh", ball)
     save_surface("body.obj", ball.surface())
     save_surface("skin.obj", make_shape("sphere", resolution=6).surface())
+    Path("walk.bvh").write_text(WALK)
+    Path("bones.bvh").write_text(BONES)
     Path("beam.toml").write_text('[mesh]\nshape = "beam"\nresolution = 5\n[[pin]]\nselect = "min x"\n')
     return tmp_path
 
@@ -195,7 +220,7 @@ def test_json_of_a_comparison_holds_the_keys_the_page_lists(folder: Path) -> Non
         assert set(re.findall(r"\w+", keys)) == set(facts) - {"verb", "failed"}
 
 
-@pytest.mark.parametrize(("name", "first"), [("full", "tets"), ("mesh", "shape")])
+@pytest.mark.parametrize(("name", "first"), [("full", "tets"), ("mesh", "shape"), ("rig", "vertices")])
 def test_columns_of_a_benchmark_are_those_of_the_code(name: str, first: str) -> None:
     section = re.search(rf"^## {name}$(.*?)^## ", (DOCS / "benchmarks.md").read_text(), re.MULTILINE | re.DOTALL)
     row = re.search(

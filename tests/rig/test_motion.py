@@ -303,6 +303,15 @@ def test_keyframes_turn_joints_by_degrees():
     assert np.abs(Moved(Bones(ARM), motion).velocities(1.0)).max() < 1e-9  # eased: it rests at every key
 
 
+def test_a_rotation_sets_a_joint_as_its_angles_do():
+    turn = Rotation.from_euler("xyz", [10, 120, 30], degrees=True)
+    assert np.allclose(pose_from(ARM, {"elbow": turn}), pose_from(ARM, {"elbow": (10, 120, 30)}))
+    motion = keyframes(ARM, {0.0: {"elbow": (0, 0, 0)}, 1.0: {"elbow": turn}})
+    assert np.allclose(matrices(motion, motion.at(1.0))[1], turn.as_matrix())
+    with pytest.raises(SceneError, match=r"'hips.ty' is set by 1 number\(s\), not 3"):
+        pose_from(ARM, {"hips.ty": turn})
+
+
 def test_joints_may_have_keys_at_different_times():
     motion = keyframes(
         ARM, {0.0: {"elbow": (0, 0, 0), "wrist": (0, 0, 0)}, 0.5: {"wrist": (0, 30, 0)}, 1.0: {"elbow": (0, 0, 90)}}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.errors import SceneError, SuppleError, SuppleWarning
 from supple.io import save_tets
 from supple.rig import heat_weights
-from supple.scene import Built, build_scene, diagnose, parse_scene, set_stage, simulate, start_scene
+from supple.scene import Built, Simulated, build_scene, diagnose, parse_scene, set_stage, simulate, start_scene
 from supple.scene.info import describe_file
 from supple.scene.launch import save_scene
 from supple.scene.load import load_scene, override
@@ -120,6 +120,20 @@ def test_flesh_swings_after_its_bones(rest: str) -> None:
     assert elastic[-1] < max(elastic)
     if rest == "posed":  # what it springs back to is where it is
         assert elastic[-1] < 1e-2 * max(elastic)
+
+
+@pytest.mark.parametrize("rest", ["neutral", "posed"])
+def test_a_run_goes_on_from_a_checkpoint_bit_for_bit(rest: str) -> None:
+    tables = {
+        "time": {"integrator": "newmark"},
+        "rig": {"rest": rest},
+        "motion": {"keys": [{"t": 0.4, "second": [0, 0, 30]}]},
+    }
+    once, again = build(**tables), build(**tables)
+    *_, half, _, last = simulate(once)
+    resumed = Simulated(half.frame, again.solver.unpack(once.solver.pack(half.state)))
+    *_, end = simulate(again, resumed)
+    assert np.array_equal(again.solver.positions(end.state), once.solver.positions(last.state))
 
 
 def test_a_run_begins_in_the_first_pose_with_the_speed_of_the_rig() -> None:
@@ -288,6 +302,14 @@ def test_a_pin_counts_before_the_rig_until_it_lets_go() -> None:
     removed = {vertex for event in built.drive.changes(0.2, 0.3) for vertex in event.vertices}  # type: ignore[union-attr]
     assert removed
     assert not removed & set(held.tolist())
+
+
+def test_a_collider_is_looked_for_where_the_rig_puts_the_body_first() -> None:
+    above = {"shape": "sphere", "size": {"radius": 0.1}, "at": [0.0, 0.5, 0.0]}
+    keys = {"keys": [{"t": 0.0, "pose": "bent"}, {"t": 0.5, "pose": "rest"}]}
+    for motion, expected in ((keys, True), ({"keys": [{"t": 0.5, "pose": "bent"}]}, False)):
+        stage = set_stage(parse_scene(override(BENT, {"collider": [above], "motion": motion})))
+        assert any("overlaps the body where it starts" in finding.text for finding in diagnose(stage)) is expected
 
 
 def test_poses_of_a_step_can_be_blended() -> None:

@@ -2,6 +2,7 @@
 
 from supple.cubature.check import check_rule, frequency_errors
 from supple.cubature.dense_problem import DenseProblem
+from supple.cubature.domain_rules import join_rules, train_domain_rules
 from supple.cubature.element_map import ElementMap
 from supple.cubature.element_problem import ElementProblem, Stresses
 from supple.cubature.greedy import train_greedy
@@ -17,6 +18,7 @@ from supple.cubature.snapshots import Snapshots
 from supple.cubature.stacked_problem import StackedProblem
 from supple.cubature.stiffness_problem import StiffnessProblem, rest_stiffness
 from supple.cubature.support import Trainer
+from supple.cubature.tied_elements import TiedElements
 from supple.cubature.train import train_rule
 
 __all__ = [
@@ -32,14 +34,17 @@ __all__ = [
     "StackedProblem",
     "StiffnessProblem",
     "Stresses",
+    "TiedElements",
     "Trainer",
     "check_rule",
     "draw_coordinates",
     "fit_error",
     "frequency_errors",
+    "join_rules",
     "mix_coordinates",
     "rest_stiffness",
     "sample_count",
+    "train_domain_rules",
     "train_greedy",
     "train_importance",
     "train_pool",

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.small import matmul_nt, signed_svd
 from supple.rig import Rig, SkinnedRig
 
 __all__ = ["RigCarry"]
@@ -29,11 +31,10 @@ class RigCarry:
     @classmethod
     def between(cls, rig: Rig, begin: FloatArray, end: FloatArray) -> "RigCarry":
         """The carry from one pose to another, (p,) each."""
-        places = [rig.positions(pose) for pose in (begin, end)]
+        places = rig.positions(begin), rig.positions(end)
         if not isinstance(rig, SkinnedRig):
-            return cls(*places, turns=None)
-        first, second = (_turns(rig, pose) for pose in (begin, end))
-        return cls(*places, turns=np.einsum("nik,njk->nij", second, first))
+            return cls(*places, None)
+        return cls(*places, np.einsum("nik,njk->nij", _turns(rig, end), _turns(rig, begin)))
 
     def move(self, x: FloatArray) -> FloatArray:
         """Positions [m], (n, 3), taken along."""
@@ -46,6 +47,19 @@ def _turns(rig: SkinnedRig, pose: FloatArray) -> FloatArray:
     A = rig.frames(pose)[0]
     if rig.mode == "dual_quaternion":
         return A
-    left, _, right = np.linalg.svd(A)  # a linear blend is affine; its stretch may be singular, its turn is not
-    left[:, :, 2] *= np.sign(np.linalg.det(left @ right))[:, None]
-    return np.asarray(left @ right)
+    turns = np.empty_like(A)
+    _fill_turns(A, turns)  # a linear blend is affine; its stretch may be singular, its turn is not
+    return turns
+
+
+@njit(cache=True)
+def _fill_turns(A: FloatArray, R: FloatArray) -> None:
+    """The rotations nearest to matrices, (n, 3, 3) each."""
+    for k in range(len(A)):
+        a = A[k]
+        F = (a[0, 0], a[0, 1], a[0, 2], a[1, 0], a[1, 1], a[1, 2], a[2, 0], a[2, 1], a[2, 2])
+        U, _, V = signed_svd(F)
+        turn = matmul_nt(U, V)
+        for i in range(3):
+            for j in range(3):
+                R[k, i, j] = turn[3 * i + j]

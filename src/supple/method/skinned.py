@@ -21,7 +21,7 @@ from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, 
 from supple.method.skinned_drag import Drag, make_drag, turn_gradients
 from supple.method.skinned_frame import HeldFrame
 from supple.method.skinned_model import SkinnedModel
-from supple.method.skinned_particles import Particles
+from supple.method.skinned_particles import Drift, Particles
 from supple.method.skinned_patches import Patches
 from supple.method.skinned_rates import lift_rates
 from supple.method.skinned_state import SkinnedState
@@ -114,8 +114,7 @@ class SkinnedSolver:
 
     def to_full(self, state: SkinnedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         x = self.positions(state)
-        v, a = lift_rates(self.rig, self.model.basis, self._particles, state)
-        return x, v, a
+        return x, *lift_rates(self.rig, self.model.basis, state)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
@@ -131,7 +130,7 @@ class SkinnedSolver:
         shapes = np.array([basis.project(field) for field in (u, *rates)])
         held = self._particles.positions(self._particles.place(pose), shapes[0])
         return SkinnedState(
-            time, shapes, pose, np.array([held, v[who], a[who]]),
+            time, shapes, pose, np.array([held, v[who]]),
             np.zeros((2, len(pose))), np.zeros((2, self.rank)), np.zeros(2), Live(),
         )  # fmt: skip
 
@@ -156,34 +155,35 @@ class SkinnedSolver:
         h, end, live = inputs.duration, inputs.end, state.live
         pose = self._pose_of(end)
         placed = self._particles.place(pose)
-        coordinates, particles = self._integrator(*state.shapes, h), self._integrator(*state.particles, h)
+        motion = self._integrator(state.shapes[0], state.shapes[1], state.shapes[2], h)
         load = self._patches.load(live.forces(end.forces), pose, placed)
-        begin = self._strained(state, pose) if coordinates.cv and self.body.damping.stiffness > 0.0 else None
+        begin = self._strained(state, pose) if motion.cv and self.body.damping.stiffness > 0.0 else None
         elements = self._elements.pose(pose)
         if live.stiffness != 1.0:
             elements = elements.with_stiffness(live.stiffness)
         joints = []
-        if coordinates.ca:
-            joints.append(self._particles.inertia(placed, coordinates, particles, self.body.damping.mass))
+        if motion.ca:
+            drift = Drift(state.particles[0], state.particles[1], state.shapes[0], state.drift)
+            joints.append(self._particles.inertia(placed, motion, drift, h, self.body.damping.mass))
         if live.grabs or len(live.added.vertices):
             joints.append(self._patches.springs(live, pose))
         if begin is not None:
-            joints.append(self._resist(make_drag(elements, state.shapes[0], begin), coordinates, h))
+            joints.append(self._resist(make_drag(elements, state.shapes[0], begin), motion, h))
         M = _NOTHING
         for stiffness, pull in joints:
             load += pull
             if stiffness is not None:
                 M = stiffness + M if len(M) else stiffness
-        q, iterations, residual, status = self._solve(elements, coordinates, M, load, state.shapes)
+        q, iterations, residual, status = self._solve(elements, motion, M, load, state.shapes)
         tally.newton += iterations
         if status != CONVERGED:
             raise self._failure(state, pose, q, residual, status, inputs)
         tally.residual = max(tally.residual, residual)
         self._tell(q, end.time)
         x = self._particles.positions(placed, q)
-        shapes = np.array([q, coordinates.velocity(q), coordinates.acceleration(q)])
-        moved = np.array([x, particles.velocity(x), particles.acceleration(x)])
-        return state.follow(end.time, shapes, pose, moved, 0.0 if self.is_static else h)
+        shapes = np.array([q, motion.velocity(q), motion.acceleration(q)])
+        speed = np.zeros_like(x) if self.is_static else (x - state.particles[0]) / h
+        return state.follow(end.time, shapes, pose, np.array([x, speed]), 0.0 if self.is_static else h)
 
     def _solve(
         self, elements: ReducedElements, motion: Motion, M: FloatArray, load: FloatArray, shapes: FloatArray
@@ -202,7 +202,7 @@ class SkinnedSolver:
         return q, iterations, residual, status
 
     def _strained(self, state: SkinnedState, pose: FloatArray) -> FloatArray:
-        """Deformation gradients of the rule's elements as a step to a pose begins, turned along with the bones, (9 c,)."""
+        """Deformation gradients of the elements as a step to a pose begins, turned along with the bones, (9 c,)."""
         elements = self._elements.pose(state.pose)
         turn = self._held.turn(pose) @ self._held.turn(state.pose).T
         return turn_gradients(turn, elements.rest + elements.gradient @ state.shapes[0])

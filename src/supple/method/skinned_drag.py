@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
+from supple.cubature.reduced_stiffness import square_rows
+from supple.elastic import VISCOUS
+from supple.linalg.blas import square_address
 
 __all__ = ["Drag", "make_drag", "turn_gradients"]
 
@@ -24,14 +27,15 @@ class Drag(NamedTuple):
 def make_drag(elements: ReducedElements, q: FloatArray, begin: FloatArray) -> Drag:
     """Drag of elements in the pose of a step's end; `begin` (9 c,) are their deformation gradients at its beginning,
     turned along, and q (r,) its coordinates."""
-    L, signs = np.empty((elements.count, 9, 9), np.float32), np.empty((elements.count, 9), np.bool_)
-    elements.loops.roots(begin, elements.table, elements.bounds, 0, 0, elements.count, L, signs)
+    count, rank = elements.count, elements.rank
+    L, signs = np.empty((count, 9, 9), np.float32), np.empty((count, 9), np.bool_)
+    elements.loops.roots(begin, elements.table, elements.bounds, 0, 0, count, L, signs)
+    stack, K = np.empty((9 * count, elements.single.shape[2]), np.float32), np.zeros((rank, rank), np.float32)
+    square_rows(square_address(), elements.single, L, signs, 0, count, VISCOUS, stack, K)
     signs[:, 3:6] = False  # rotations are not resisted: the form VISCOUS of elastic/kernels.py
-    L[~signs] = 0.0
-    change = elements.rest + elements.gradient @ q - begin
-    rows = (L @ elements.gradient.reshape(elements.count, 9, elements.rank)).reshape(-1, elements.rank)
-    strain = (L @ change.reshape(elements.count, 9, 1)).ravel()
-    return Drag(rows.T @ rows, strain @ rows)
+    change = (elements.rest + elements.gradient @ q - begin).reshape(count, 9, 1)
+    stress = (np.where(signs, (L @ change)[:, :, 0], 0.0)[:, None, :] @ L).ravel()
+    return Drag(np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64), stress @ elements.gradient)
 
 
 def turn_gradients(turn: FloatArray, F: FloatArray) -> FloatArray:

@@ -5,13 +5,14 @@ Positions x = A (X + U q) + t have the inertia Uᵀ Aᵀ M (x - xa) ca, which is
     ca (I + D) (q - qa) - ca Σ m U_vᵀ A_vᵀ y_v,      y_v = xa_v - A_v (X_v + U_v qa) - t_v,      D = Uᵀ (AᵀMA - M) U
 
 for any coordinates qa. With those that the integrator predicts, y is what the skinning brings, and no more: only that
-is left to the rule, and D, which is zero where frames are rotations.
+is left to the rule, and D, which is zero where frames are rotations. The skinning is prescribed, so y goes by implicit
+Euler whatever the integrator of the coordinates: by Newmark's method, velocities outside the subspace would ring and
+grow, for nothing damps them. What bones drive is then of first order in the step, what vibrates of second.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.rule import Rule
@@ -20,7 +21,7 @@ from supple.rig import SkinnedRig
 from supple.solve.increment import Motion
 from supple.subspace import Basis
 
-__all__ = ["Particles", "Placed"]
+__all__ = ["Drift", "Particles", "Placed"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,15 +35,29 @@ class Placed(NamedTuple):
     """Rotation of the root, (3, 3)."""
 
 
+class Drift(NamedTuple):
+    """How particles and coordinates go into a step: with their mean velocities over the last."""
+
+    x: FloatArray
+    """[m], (k, 3)"""
+    v: FloatArray
+    """[m/s], (k, 3)"""
+    q: FloatArray
+    rate: FloatArray
+    """(r,)"""
+
+
 class Particles:
     """The vertices of a rule with their share of the mass."""
 
     def __init__(self, rig: SkinnedRig, basis: Basis, rule: Rule) -> None:
         self.vertices = rule.members
         self._rig = restrict_rig(rig, rule.members)
-        self._columns = np.ascontiguousarray(basis.columns.reshape(len(basis.mass), 3, basis.rank)[rule.members])
-        self._mass = rule.weights * basis.mass[rule.members]
-        self._even = np.tensordot(basis.mass, basis.columns.reshape(len(basis.mass), 3, basis.rank), 1)
+        fields = basis.columns.reshape(len(basis.mass), 3, basis.rank)
+        self._columns = np.ascontiguousarray(fields[rule.members].reshape(-1, basis.rank))
+        self._mass = np.repeat(rule.weights * basis.mass[rule.members], 3)
+        self._weighted = self._mass[:, None] * self._columns
+        self._even = np.tensordot(basis.mass, fields, 1)
         self._is_rotation = rig.mode == "dual_quaternion"
 
     def place(self, pose: FloatArray) -> Placed:
@@ -52,72 +67,36 @@ class Particles:
 
     def positions(self, placed: Placed, q: FloatArray) -> FloatArray:
         """Where they are at coordinates q [m], (k, 3)."""
-        out = np.empty((len(self._mass), 3))
-        _fill_positions(placed.A, placed.t, self._rig.rest, self._columns, q, out)
-        return out
+        points = self._rig.rest + (self._columns @ q).reshape(-1, 3)
+        return np.asarray((placed.A @ points[:, :, None])[:, :, 0] + placed.t)
 
     def lag(self, placed: Placed, x: FloatArray, q: FloatArray) -> FloatArray:
         """Uᵀ Aᵀ M (x - φ(X + U q)), (r,), for positions x of the particles [m], (k, 3)."""
-        out = np.zeros(len(q))
-        _add_pulled(placed.A, self._columns, self._mass, x - self.positions(placed, q), out)
-        return out
+        apart = x - self.positions(placed, q)
+        return np.asarray((apart[:, None, :] @ placed.A).ravel() @ self._weighted)
 
     def weight(self, placed: Placed, g: FloatArray) -> FloatArray:
         """Uᵀ Aᵀ M g, (r,), exact where all frames turn like the root's."""
-        out = np.asarray((placed.root.T @ g) @ self._even)
-        _add_pulled(placed.A - placed.root, self._columns, self._mass, np.tile(g, (len(self._mass), 1)), out)
-        return out
+        return np.asarray((g @ placed.root) @ self._even + (g @ (placed.A - placed.root)).ravel() @ self._weighted)
 
     def stretch(self, placed: Placed) -> FloatArray | None:
         """D (r, r); None where frames are rotations."""
         if self._is_rotation:
             return None
-        scale = np.sqrt(self._mass)[:, None, None]
-        turned, straight = (
-            (scale * field).reshape(-1, field.shape[2]) for field in (placed.A @ self._columns, self._columns)
-        )
-        return np.asarray(turned.T @ turned - straight.T @ straight)
+        rank = self._columns.shape[1]
+        turned = (placed.A @ self._columns.reshape(-1, 3, rank)).reshape(-1, rank)
+        return np.asarray((self._mass[:, None] * turned).T @ turned - self._weighted.T @ self._columns)
 
     def inertia(
-        self, placed: Placed, coordinates: Motion, particles: Motion, damping: float
+        self, placed: Placed, motion: Motion, drift: Drift, h: float, damping: float
     ) -> tuple[FloatArray | None, FloatArray]:
-        """M (r, r), if any, and pull (r,) of inertia and drag by mass beside ½ ca |q - qa|² and its like for drag."""
-        ca, drag = coordinates.ca, coordinates.cv * damping
-        load = ca * self.lag(placed, particles.xa, coordinates.xa)
-        if drag:
-            load += drag * self.lag(placed, particles.xv, coordinates.xv)
+        """M (r, r), if any, and pull (r,) of inertia and drag by mass in a step of h [s], beside ½ ca |q - qa|² of the
+        coordinates' own motion and its like for drag."""
+        here = self.lag(placed, drift.x, drift.q)
+        ahead = self.lag(placed, drift.x + h * drift.v, drift.q + h * drift.rate)
+        pull = ahead / h**2 + damping / h * here
         D = self.stretch(placed)
         if D is None:
-            return None, load
-        load += D @ (ca * coordinates.xa + drag * coordinates.xv)
-        return (ca + drag) * D, load
-
-    def coordinates(self, placed: Placed, field: FloatArray) -> FloatArray:
-        """Coordinates of vectors at the particles, (k, 3), as near as the rule tells, (r,)."""
-        back = (np.linalg.pinv(placed.A) @ field[:, :, None])[:, :, 0]  # a linear blend may be flat
-        return np.asarray(np.einsum("vir,v,vi->r", self._columns, self._mass, back))
-
-
-@njit(cache=True)
-def _fill_positions(
-    A: FloatArray, t: FloatArray, points: FloatArray, columns: FloatArray, q: FloatArray, out: FloatArray
-) -> None:
-    """A (X + U q) + t."""
-    local = np.empty(3)
-    for v in range(len(points)):
-        for i in range(3):
-            local[i] = points[v, i]
-            for k in range(q.size):
-                local[i] += columns[v, i, k] * q[k]
-        for i in range(3):
-            out[v, i] = A[v, i, 0] * local[0] + A[v, i, 1] * local[1] + A[v, i, 2] * local[2] + t[v, i]
-
-
-@njit(cache=True)
-def _add_pulled(A: FloatArray, columns: FloatArray, mass: FloatArray, field: FloatArray, out: FloatArray) -> None:
-    """Add Σ m Uᵀ Aᵀ y."""
-    for v in range(len(mass)):
-        for i in range(3):
-            pulled = mass[v] * (A[v, 0, i] * field[v, 0] + A[v, 1, i] * field[v, 1] + A[v, 2, i] * field[v, 2])
-            for k in range(out.size):
-                out[k] += columns[v, i, k] * pulled
+            return None, pull
+        ca, drag = motion.ca, motion.cv * damping
+        return (ca + drag) * D, pull + D @ (ca * motion.xa + drag * motion.xv)

@@ -25,7 +25,7 @@ class SkinnedState(NamedTuple):
     pose: FloatArray
     """(p,)"""
     particles: FloatArray
-    """Positions [m], velocities [m/s] and accelerations [m/s²] of the vertices of the rule for the frame, (3, k, 3)."""
+    """Positions [m] and velocities [m/s] of the vertices of the rule for the frame, (2, k, 3)."""
     former_poses: FloatArray
     """The poses one and two steps ago, (2, p): velocities of all other vertices follow from them."""
     former_shapes: FloatArray
@@ -33,6 +33,13 @@ class SkinnedState(NamedTuple):
     spans: FloatArray
     """How long these steps took [s], (2,); zero where there was none."""
     live: Live
+
+    @property
+    def drift(self) -> FloatArray:
+        """Velocities of the coordinates over the last step, as those of the particles are, (r,)."""
+        if not self.spans[0] > 0.0:
+            return np.asarray(self.shapes[1])
+        return np.asarray((self.shapes[0] - self.former_shapes[0]) / self.spans[0])
 
     def follow(
         self, time: float, shapes: FloatArray, pose: FloatArray, particles: FloatArray, span: float
@@ -54,5 +61,5 @@ class SkinnedState(NamedTuple):
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "SkinnedState":
         """The state that was packed."""
-        own = [np.asarray(arrays[name], np.float64) for name in _ARRAYS]
-        return cls(float(arrays["time"]), *own, live=unpack_live(arrays))
+        own = {name: np.asarray(arrays[name], np.float64) for name in _ARRAYS}
+        return cls(time=float(arrays["time"]), live=unpack_live(arrays), **own)

@@ -33,15 +33,14 @@ def pose_from(rig: Posed, settings: Mapping[str, Setting]) -> FloatArray:
     pose = np.array(rig.neutral, np.float64)
     for name, value in settings.items():
         columns = _find(rig, name)
-        if isinstance(value, Rotation) and len(columns) == 3:
-            pose[columns] = value.as_rotvec()
-            continue
-        given = np.atleast_1d(np.asarray(value, np.float64))
+        given = np.atleast_1d(value.as_rotvec() if isinstance(value, Rotation) else np.asarray(value, np.float64))
         if given.shape != columns.shape:
             raise SceneError(f"'{name}' is set by {len(columns)} number(s), not {given.size}: correct its value.")
         if not np.isfinite(given).all():
             raise SceneError(f"'{name}' is set to something that is not a finite number: correct its value.")
-        pose[columns] = Rotation.from_euler("xyz", given, degrees=True).as_rotvec() if len(columns) == 3 else given
+        if len(columns) == 3 and not isinstance(value, Rotation):
+            given = Rotation.from_euler("xyz", given, degrees=True).as_rotvec()
+        pose[columns] = given
     return pose
 
 

@@ -107,6 +107,14 @@ class Drive:
                 targets[rows] = np.where(held, placed, targets[rows])
         return targets
 
+    def place(self, start: Moment) -> NDArray[np.float64]:
+        """Positions [m] of all vertices in a run that begins at a moment, shape (n, 3): skinned, and pinned."""
+        x, pins = self.body.mesh.vertices.copy(), self.body.pins
+        if self.rigging is not None and start.pose is not None:
+            x = self.rigging.rig.positions(start.pose)
+        x[pins.vertices] = np.where(pins.held, start.targets, x[pins.vertices])
+        return x
+
     def placements(self, time: float) -> tuple[Placement, ...]:
         """Where the colliders stand at `time` [s]."""
         return tuple(obstacle.place(time) for obstacle in self.obstacles)

@@ -26,8 +26,7 @@ def check_overlap(stage: Stage) -> Iterator[Finding]:
         return
     time, edge, thickness = stage.scene.time, stage.mesh.surface().mean_edge(), stage.contact.thickness
     start = stage.drive.moment(-time.preroll / time.fps)
-    x, pins = stage.mesh.vertices.copy(), stage.body.pins
-    x[pins.vertices] = np.where(pins.held, start.targets, x[pins.vertices])
+    x, pins = stage.drive.place(start), stage.body.pins
     loose = np.setdiff1d(stage.mesh.surface_vertices(), pins.vertices[pins.held.all(axis=1)])
     for found in overlaps(stage.drive.colliders, start.colliders, x, loose, SHALLOW * edge - thickness):
         depth = found.depth + thickness

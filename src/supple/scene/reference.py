@@ -104,7 +104,7 @@ def type_words(annotation: Any) -> str:
     if origin is list or (origin is tuple and inner[1:] == (...,)):
         return f"list of {type_words(inner[0])}" + ("" if get_origin(inner[0]) is Literal else "s")
     if origin is dict:
-        return f"table of {type_words(inner[1])}s"
+        return f"table of {type_words(inner[1]).removesuffix('s')}s"
     if origin is tuple:
         return "three numbers" if len(inner) == 3 else f"{len(inner)} x {type_words(inner[0])}"
     if origin is not None:

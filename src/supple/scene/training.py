@@ -89,7 +89,8 @@ class _Lessons:
         recorded = record_cases(stage, [*new, *judges], self._cache, self._listener)
         self._clock.add("simulate", sum(one.seconds for one in recorded))
         with self._clock.phase("basis"):
-            seen = (see_locally(recorded.pop(0), self._frame) for _ in range(len(recorded)))  # let go one by one
+            lands = bool(stage.drive.obstacles) and not len(stage.body.pins.vertices)
+            seen = (see_locally(recorded.pop(0), self._frame, lands=lands) for _ in range(len(recorded)))  # let go
             learned = gather_snapshots((next(seen) for _ in new), sum(case.steps + 1 for case in new))
             self.train = self.train.join(learned) if self.cases else learned
             self.cases += new

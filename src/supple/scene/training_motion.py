@@ -38,6 +38,8 @@ class LocalMotion:
     """Coordinates of the carried fields, (steps + 1, s)."""
     u: FloatArray
     """What carried fields leave of them [m], (steps + 1, n, 3): what a basis must hold."""
+    share: float = 1.0
+    """What errors relative to the displacements in the frame are multiplied by."""
 
     @property
     def largest(self) -> float:
@@ -47,7 +49,7 @@ class LocalMotion:
     def error(self, positions: Sequence[FloatArray], rest: FloatArray, mass: FloatArray, size: float) -> float:
         """Relative error of positions (n, 3) [m] at every step: in the metric, to the displacements in the frame."""
         seen = [(x - c) @ R for x, (R, c) in zip(positions, self.frames, strict=True)]
-        return measure_errors(seen[1:], rest + self.d[1:], rest, mass, size).relative
+        return self.share * measure_errors(seen[1:], rest + self.d[1:], rest, mass, size).relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +97,29 @@ def follow_pins(stage: Stage) -> BodyFrame:
     return BodyFrame(stage.body, carried_fields(stage.body, displacements, CARRIED * stage.mesh.size()))
 
 
-def see_locally(recorded: Recorded, frame: BodyFrame) -> LocalMotion:
-    """A recorded case in the body's frame; one in which nothing moves is refused."""
+def see_locally(recorded: Recorded, frame: BodyFrame, *, lands: bool = False) -> LocalMotion:
+    """A recorded case in the body's frame; one in which nothing moves is refused.
+
+    Errors are relative to displacements in the frame. Where a body flies and `lands`, they are relative to its whole
+    motion: when and where it lands decides how it deforms, and a thousandth of a long fall may be a whole dent.
+    """
     rest = frame.body.mesh.vertices
     targets = recorded.case.targets()
     frames = [frame.fit(x, held) for x, held in zip(recorded.x, targets, strict=True)]
     d = np.stack([(x - c) @ R - rest for x, (R, c) in zip(recorded.x, frames, strict=True)])
     p = np.stack([frame.follow(held) for held in targets])
     u = d - (p @ frame.carried.T).reshape(d.shape) if frame.carried.shape[1] else d
-    motion, size = LocalMotion(recorded.case, frames, d, p, u), frame.body.mesh.size()
+    share = _share_of(d, recorded.x, frame.body.mass) if lands else 1.0
+    motion, size = LocalMotion(recorded.case, frames, d, p, u, share), frame.body.mesh.size()
     if motion.largest <= STILL * size:
         raise TrainingError(
             f"nothing deforms in training {recorded.case.name}: the largest displacement is {motion.largest:.3g} m of "
             f"a body {size:.3g} m across; give the scene a load, or add a [[training.load]]."
         )
     return motion
+
+
+def _share_of(d: FloatArray, x: FloatArray, mass: FloatArray) -> float:
+    """Size of displacements (t, n, 3) beside that of the motion x (t, n, 3), both in the mass norm."""
+    local, whole = (float(np.einsum("tni,tni,n->", field, field, mass)) for field in (d[1:], x[1:] - x[0]))
+    return math.sqrt(local / whole) if whole > local else 1.0

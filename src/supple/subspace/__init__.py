@@ -2,10 +2,14 @@
 
 from supple.subspace.basis import Basis
 from supple.subspace.body_frame import BodyFrame
+from supple.subspace.bone_owners import bone_domains, bone_owners
 from supple.subspace.carried import carried_fields
 from supple.subspace.derivatives import force_curvature, modal_basis, modal_derivatives
+from supple.subspace.domain_bases import DomainBases
+from supple.subspace.domains import Domains
 from supple.subspace.energy import diagonalise
 from supple.subspace.growth import empty_basis, grow, shrink
+from supple.subspace.interface import Interface
 from supple.subspace.modes import linear_modes
 from supple.subspace.pca import principal_basis
 from supple.subspace.rest_stiffness import RestStiffness
@@ -16,8 +20,13 @@ from supple.subspace.rigid_motion import remove_rigid
 __all__ = [
     "Basis",
     "BodyFrame",
+    "DomainBases",
+    "Domains",
+    "Interface",
     "RestStiffness",
     "Restriction",
+    "bone_domains",
+    "bone_owners",
     "carried_fields",
     "diagonalise",
     "empty_basis",
