@@ -147,7 +147,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
 
     monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
-    for name in ("full", "mesh", "reduced", "cubature"):
+    for name in ("full", "mesh", "reduced", "cubature", "contact", "rig"):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     for block in blocks(page, "toml", "console", "sh", ""):
         if block.kind == "toml":
@@ -232,15 +232,35 @@ def test_columns_of_a_benchmark_are_those_of_the_code(name: str, first: str) -> 
     assert re.findall(r"`(\w+)`", " ".join(cells)) == re.findall(r'^ {8}"(\w+)":', row[1], re.MULTILINE)
 
 
+def test_columns_of_the_contact_benchmark_are_those_of_the_code() -> None:
+    from supple.bench.contact import _STEP_KEYS
+
+    section = re.search(r"^## contact$(.*?)^## ", (DOCS / "benchmarks.md").read_text(), re.MULTILINE | re.DOTALL)
+    code = (SOURCE / "bench/contact.py").read_text(encoding="utf-8")
+    row = re.search(r'return \{(\s*"case":.*?)^    \}', code, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    assert row is not None
+    cells = " ".join(re.findall(r"^\| (`[^|]*`) \|", section[1], re.MULTILINE))
+    assert re.findall(r"`(\w+)`", cells) == [*re.findall(r'^ {8}"(\w+)":', row[1], re.MULTILINE), *_STEP_KEYS]
+
+
 def test_numbers_of_the_solver_page_are_those_of_the_code() -> None:
     from supple.linalg.direct import Pardiso
     from supple.linalg.reused import ReusedFactor
+    from supple.method import outer
     from supple.method.halving import MOST_HALVINGS
+    from supple.solve import newton
 
     text = " ".join((DOCS / "solver.md").read_text(encoding="utf-8").split())
     assert f"fewer than {Pardiso._PARALLEL_FROM:,} unknowns" in text
     assert (MOST_HALVINGS, "up to six times over" in text) == (6, True)
     assert (ReusedFactor.patience, "more than six iterations" in text) == (6, True)
+    assert f"after {outer.MOST_ROUNDS} rounds" in text
+    assert (outer._SETTLED, "a thousandth at most, friction by a twentieth" in text) == (
+        {"contact": 1e-3, "friction": 5e-2},
+        True,
+    )
+    assert f"cut below {newton._OVERSHOT:g}" in text
 
 
 def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
@@ -257,6 +277,7 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     from supple.cubature import train
     from supple.method import novelty, reduced, reduced_carry
     from supple.scene import cases, schema, training_basis, training_search
+    from supple.subspace import interface
 
     text = {
         name: " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split()) for name in ("reduced", "subspaces")
@@ -275,3 +296,4 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     assert f"at most {train._SLACK:g} times the tolerance" in rules
     assert f"within {100 * train._OFF_PITCH:g} %" in rules
     assert (train._FIRST, train._PITCHES, train._TRIES) == (5, 10, 6)
+    assert f"k = {interface.BOND:g} E ℓ" in rules

@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 from supple.errors import SceneError, SuppleError, SuppleWarning
 from supple.io import save_tets
 from supple.rig import heat_weights
-from supple.scene import Built, Simulated, build_scene, diagnose, parse_scene, set_stage, simulate, start_scene
+from supple.scene import (
+    Built,
+    Simulated,
+    build_scene,
+    diagnose,
+    parse_scene,
+    run_scene,
+    set_stage,
+    simulate,
+    start_scene,
+)
 from supple.scene.info import describe_file
 from supple.scene.launch import save_scene
 from supple.scene.load import load_scene, override
+from supple.scene.record import stamp_run
 from supple.scene.rig_motion import unwind
 from supple.scene.rigging import Rigging
 from supple.scene.toml import write_toml
@@ -120,6 +131,26 @@ def test_flesh_swings_after_its_bones(rest: str) -> None:
     assert elastic[-1] < max(elastic)
     if rest == "posed":  # what it springs back to is where it is
         assert elastic[-1] < 1e-2 * max(elastic)
+
+
+def test_recorded_strain_is_measured_against_what_flesh_springs_back_to(tmp_path: Path) -> None:
+    keys = {"keys": [{"t": 0.5, "second": [0, 0, 30]}]}
+    strain = {}
+    for rest in ("neutral", "posed"):
+        built = build(rig={"rest": rest}, motion=keys)
+        result = run_scene(built, [tmp_path / f"{rest}.npz"])
+        assert result.rows[-1].elastic_energy == pytest.approx(0.0, abs=1e-6) or rest == "neutral"
+        with np.load(tmp_path / f"{rest}.npz") as file:
+            strain[rest] = np.abs(file["frame/0004/cell/J"] - 1.0).max()
+    assert strain["posed"] < 1e-6
+    assert strain["neutral"] > 1e-2
+
+
+def test_another_motion_is_another_run() -> None:
+    once, again = build(), build()
+    other = build(motion={"keys": [{"t": 0.5, "pose": "twisted"}]})
+    assert stamp_run(once, {}) == stamp_run(again, {}) != stamp_run(other, {})
+    assert stamp_run(once, {}) != stamp_run(build(rig={"rest": "posed"}), {})
 
 
 @pytest.mark.parametrize("rest", ["neutral", "posed"])

@@ -33,7 +33,7 @@ def make_drag(elements: ReducedElements, q: FloatArray, begin: FloatArray) -> Dr
     stack, K = np.empty((9 * count, elements.single.shape[2]), np.float32), np.zeros((rank, rank), np.float32)
     square_rows(square_address(), elements.single, L, signs, 0, count, VISCOUS, stack, K)
     signs[:, 3:6] = False  # rotations are not resisted: the form VISCOUS of elastic/kernels.py
-    change = (elements.rest + elements.gradient @ q - begin).reshape(count, 9, 1)
+    change = (elements.rest + elements.gradient @ q - begin).astype(np.float32).reshape(count, 9, 1)
     stress = (np.where(signs, (L @ change)[:, :, 0], 0.0)[:, None, :] @ L).ravel()
     return Drag(np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64), stress @ elements.gradient)
 

@@ -1,9 +1,11 @@
 """How the bones turn what they hold, at the cost of the bones alone."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Pins
+from supple.linalg.small import matmul_nt, signed_svd
 from supple.rig import SkinnedRig
 
 __all__ = ["HeldFrame"]
@@ -29,5 +31,14 @@ class HeldFrame:
     def turn(self, pose: FloatArray) -> FloatArray:
         """The rotation in a pose, (3, 3)."""
         R, t = self._skeleton.transforms(pose)
-        left, _, right = np.linalg.svd(np.einsum("bij,bjk->ik", R, self._moments) + t.T @ self._arms)
-        return np.asarray((left * [1.0, 1.0, np.sign(np.linalg.det(left @ right))]) @ right)
+        return np.asarray(_nearest_turn(R, t, self._moments, self._arms))
+
+
+@njit(cache=True)
+def _nearest_turn(R: FloatArray, t: FloatArray, moments: FloatArray, arms: FloatArray) -> FloatArray:
+    """The rotation nearest to the sum of R m + t aᵀ over bones."""
+    C = np.zeros((3, 3))
+    for b in range(len(R)):
+        C += np.dot(R[b], moments[b]) + np.outer(t[b], arms[b])
+    U, _, V = signed_svd((C[0, 0], C[0, 1], C[0, 2], C[1, 0], C[1, 1], C[1, 2], C[2, 0], C[2, 1], C[2, 2]))
+    return np.array(matmul_nt(U, V)).reshape(3, 3)

@@ -107,6 +107,10 @@ class Drive:
                 targets[rows] = np.where(held, placed, targets[rows])
         return targets
 
+    def rest_body(self, time: float) -> Body:
+        """The body with the rest shape against which its strain at `time` [s] is measured."""
+        return self.body if self.rigging is None else self.rigging.rest_body(self.body, time)
+
     def place(self, start: Moment) -> NDArray[np.float64]:
         """Positions [m] of all vertices in a run that begins at a moment, shape (n, 3): skinned, and pinned."""
         x, pins = self.body.mesh.vertices.copy(), self.body.pins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -49,6 +49,8 @@ def stamp_run(built: Built, events: EventLog) -> str:
         "output": True,
         "mesh": True,
         "collider": True,
+        "rig": True,
+        "motion": True,
         "training": True,
         "time": {"frames"},
         "method": {"model"},
@@ -56,8 +58,9 @@ def stamp_run(built: Built, events: EventLog) -> str:
     keys = built.scene.model_dump(mode="json", exclude=beside)
     replayed = {frame: [event_to_dict(event) for event in found] for frame, found in events.items()}
     trained = "" if built.model is None else built.model.hash()
-    solids = [obstacle.digest() for obstacle in built.drive.obstacles]
-    text = json.dumps([keys, replayed, solids], sort_keys=True) + built.solver.name + built.body.hash() + trained
+    driven = [obstacle.digest() for obstacle in built.drive.obstacles]
+    driven += [] if built.drive.rigging is None else [built.drive.rigging.digest()]
+    text = json.dumps([keys, replayed, driven], sort_keys=True) + built.solver.name + built.body.hash() + trained
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -157,16 +160,16 @@ class Recorder:
         x, v, _ = built.solver.to_full(now.state)
         asked = self._fields()
         points = self._contact_fields(now, asked)
-        cells = {"J": built.body.jacobians, "von_mises": self._stress_of(now)}
+        time = now.frame / built.scene.time.fps
         return Frame(
             index=now.frame,
-            time=now.frame / built.scene.time.fps,
+            time=time,
             positions=x,
             velocities=v if "velocity" in asked else None,
             point_data=points,
-            cell_data={name: values(x) for name, values in cells.items() if name in asked},
+            cell_data=self._strain_fields(now, x, asked),
             contacts=_list_contacts(now.touching) if points else None,
-            colliders=built.drive.placements(max(now.frame / built.scene.time.fps, 0.0)),
+            colliders=built.drive.placements(max(time, 0.0)),
         )
 
     def _contact_fields(self, now: Simulated, asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -181,10 +184,15 @@ class Recorder:
         values = {"contact_force": force, "contact_depth": depth}
         return {name: array for name, array in values.items() if name in asked}
 
-    def _stress_of(self, now: Simulated) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-        """Von Mises stress with the stiffness that events have left."""
-        factor = float(now.state.live.stiffness)
-        return lambda x: factor * self._built.body.von_mises(x)
+    def _strain_fields(
+        self, now: Simulated, x: NDArray[np.float64], asked: Sequence[str]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Volume ratio, and von Mises stress [Pa] with the stiffness that events have left, of every tet, (m,)."""
+        if not {"J", "von_mises"} & set(asked):
+            return {}
+        body, factor = self._built.drive.rest_body(now.frame / self._built.scene.time.fps), now.state.live.stiffness
+        found = {"J": body.jacobians(x)} if "J" in asked else {}
+        return found | ({"von_mises": factor * body.von_mises(x)} if "von_mises" in asked else {})
 
     def _fields(self) -> Sequence[str]:
         named = self._built.scene.output.fields

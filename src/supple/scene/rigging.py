@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,6 +50,18 @@ class Rigging:
         if time < 0.0:
             return np.zeros_like(self.rig.rest)
         return Moved(self.rig, self.course.motion).velocities(time)
+
+    def digest(self) -> str:
+        """Fingerprint of bones, weights, what is held and where it goes."""
+        rig, motion, lead = self.rig, self.course.motion, self.course.lead
+        words = [rig.mode, self.rest, rig.controls, motion.between]
+        arrays: list[NDArray[Any]] = [rig.skeleton.parents, rig.skeleton.heads]
+        arrays += [rig.influences.joints, rig.influences.weights, self.held.pins.vertices, motion.times, motion.poses]
+        arrays += [array for array in (motion.gain, None if lead is None else lead.times) if array is not None]
+        found = hashlib.sha256(json.dumps(words).encode())
+        for array in arrays:
+            found.update(array.tobytes())
+        return found.hexdigest()
 
     def describe(self) -> list[str]:
         """Rig and motion, line by line."""

@@ -98,8 +98,7 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         raise ConvergenceError(
             f"frame {frame}: the motion of vertex {worst} is not a finite number; use more substeps."
         )
-    time, rigging = frame / built.scene.time.fps, built.drive.rigging
-    body = built.body if rigging is None else rigging.rest_body(built.body, time)
+    time = frame / built.scene.time.fps
     return FrameRow(
         frame=frame,
         time=time,
@@ -108,7 +107,7 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         residual=max(report.residual for report in reports),
         halvings=max(report.halvings for report in reports),
         kinetic_energy=float(0.5 * built.body.mass @ np.einsum("ij,ij->i", v, v)),
-        elastic_energy=state.live.stiffness * body.energy(x),
+        elastic_energy=state.live.stiffness * built.drive.rest_body(time).energy(x),
         kind=reports[-1].kind,
         contact_rounds=sum(report.contact_rounds for report in reports),
         contact_settled=all(report.contact_settled for report in reports),

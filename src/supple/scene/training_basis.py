@@ -148,7 +148,7 @@ def _missed(columns: FloatArray, motion: LocalMotion, metric: FloatArray) -> Flo
     coordinates = (u * metric) @ columns
     whole = float(np.einsum("ti,ti,i->", u, u, metric))
     left = np.maximum(whole - np.cumsum((coordinates**2).sum(axis=0)), 0.0)
-    return np.asarray(motion.share * np.sqrt(left / float(np.einsum("ti,ti,i->", d, d, metric))))
+    return np.asarray(np.sqrt(left / float(np.einsum("ti,ti,i->", d, d, metric))))
 
 
 def check_rank(rank: int, span: Span) -> None:
