@@ -6,7 +6,7 @@ from supple.bench import contact as bench
 from supple.bench import find_benchmarks
 
 KEYS = (
-    "case surface_vertices tets contacts refit_ms pass_ms detect_ms force_ms freeze_ms hessian_ms brute_ms "
+    "case surface_vertices tets contacts friction refit_ms pass_ms detect_ms force_ms freeze_ms hessian_ms brute_ms "
     "step_ms_free step_ms_contact contact_share newton_free newton_contact rounds step_contacts"
 )
 
@@ -15,14 +15,16 @@ def test_every_row_has_the_documented_keys_and_touches(monkeypatch: pytest.Monke
     monkeypatch.setitem(bench._FLOOR, "small", (6,))
     monkeypatch.setitem(bench._STACK, "small", (6,))
     monkeypatch.setitem(bench._FOLD, "small", (2_000,))
-    floor, stack, fold = bench.run("small")
-    assert all(list(row) == KEYS.split() for row in (floor, stack, fold))
+    rows = bench.run("small")
+    floor, _, stack, _, fold = rows
+    assert all(list(row) == KEYS.split() for row in rows)
+    assert [row["friction"] for row in rows] == [0.0, 0.5, 0.0, 0.5, 0.0]
     assert floor["contacts"] == 49
     assert 49 < stack["contacts"] <= 98  # type: ignore[operator]
     assert fold["contacts"] > 10  # type: ignore[operator]
-    assert all(row["step_contacts"] > 30 for row in (floor, stack))  # type: ignore[operator]
+    assert all(row["step_contacts"] > 30 for row in rows[:-1])  # type: ignore[operator]
     assert fold["step_ms_contact"] is None
-    times = [value for row in (floor, stack, fold) for key, value in row.items() if key.endswith("_ms")]
+    times = [value for row in rows for key, value in row.items() if key.endswith("_ms")]
     assert all(value > 0.0 for value in times)  # type: ignore[operator]
 
 

@@ -17,7 +17,7 @@ from supple.method.skinned_particles import Particles
 from supple.method.skinned_training import train_skinned
 from supple.method.solver import Solver
 from supple.rig import Held, SkinnedRig
-from supple.solve import Grab, Gravity, Inputs, NodalForce, RemovePin, SetGravity, SetStiffness
+from supple.solve import AddPin, Grab, Gravity, Inputs, NodalForce, RemovePin, SetGravity, SetStiffness
 
 MODES = ["dual_quaternion", "linear"]
 ALL = ["static", "implicit_euler", "newmark"]
@@ -271,6 +271,18 @@ def test_misfits_are_refused(trained) -> None:
         solver.start(Inputs(replace(away, targets=away.targets + 0.1), moment(H, held, poses[1])))
 
 
+def test_a_pin_of_the_user_holds_until_it_is_taken_away(trained) -> None:
+    rig, held, body, model, _ = trained
+    solver = SkinnedSolver(body, rig, model, integrator="static", tolerance=1e-8)
+    tip = int(np.argmax(rig.rest[:, 0]))
+    events = {0: (AddPin((tip,), "xyz"),), 2: (RemovePin((tip,), "xyz"),)}
+    states = run(solver, held, [rig.neutral] * 4, PUSH, events=events)
+    free = run(solver, held, [rig.neutral] * 2, PUSH)[-1]
+    gone = [np.linalg.norm(solver.positions(state, np.array([tip])) - rig.rest[tip]) for state in (*states, free)]
+    assert gone[2] < 0.1 * gone[4]
+    assert gone[3] == pytest.approx(gone[4], rel=1e-5)
+
+
 def test_bad_inputs_are_refused(trained) -> None:
     rig, held, body, model, poses = trained
     solver = SkinnedSolver(body, rig, model)
@@ -278,6 +290,8 @@ def test_bad_inputs_are_refused(trained) -> None:
     state = solver.start(Inputs(first, second))
     with pytest.raises(SceneError, match="not a finite number"):
         solver.step(state, Inputs(first, replace(second, pose=np.full_like(poses[0], np.nan))))
+    with pytest.raises(SceneError, match="has no pose"):
+        solver.step(state, Inputs(first, replace(second, pose=None)))
     with pytest.raises(SceneError, match="makes no sense"):
         solver.step(state, Inputs(first, first))
     with pytest.raises(SceneError, match="let go"):

@@ -1,11 +1,11 @@
 """Contact: what looking for it costs, its forces, its stiffness, and what it adds to a step of the full solver.
 
 `floor` is a block on a plane, `stack` a block on another that is held, both one body that also looks for contact with
-itself; they are shaken sideways in implicit Euler steps of a hundredth second. `fold` is a capsule bent over itself,
-without steps. Beside the refit of all boxes stands `pass_ms`, one copy of them; beside the search `brute_ms`, every
-surface vertex against every tet, where that takes seconds at most. `freeze_ms` finds the places of the contacts'
-stiffness in the matrix, once a round. A step without contact is that of the same body whose touching vertices are held
-instead, so that it deforms alike.
+itself; they are shaken sideways in implicit Euler steps of a hundredth second, without friction and with it. `fold` is
+a capsule bent over itself, without steps. Beside the refit stands `pass_ms`, one copy of a box for every tet; beside
+the search `brute_ms`, every surface vertex against every tet, where that takes seconds at most. `freeze_ms` finds the
+places of the contacts' stiffness in the matrix, once a round. A step without contact is that of the same body whose
+touching vertices are held instead, so that it deforms alike.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ FloatArray = NDArray[np.float64]
 _FLOOR = {"small": (20,), "paper": (20, 62)}  # bricks along a side: contacts are one more, squared
 _STACK = {"small": (14,), "paper": (14, 44)}  # the same, twice
 _FOLD = {"small": (5_000,), "paper": (5_000, 100_000)}  # tets
-_SETTINGS = ContactSettings(self_contact=True, friction=0.5)
+_FRICTION = (0.0, 0.5)
 _STEP, _WARM_UP, _STEPS = 0.01, 3, 8
 _STEP_KEYS = (
     "step_ms_free", "step_ms_contact", "contact_share", "newton_free", "newton_contact", "rounds", "step_contacts",
@@ -77,8 +77,8 @@ def run(size: str) -> list[dict[str, object]]:
     cases += [_stack(side) for side in _STACK[size]]
     cases += [_fold(count) for count in _FOLD[size]]
     for warm_up in (_lay_floor(4), _stack(4)):  # kernels compile or load
-        _measure(warm_up)
-    return [_measure(case) for case in cases]
+        _measure(warm_up, _FRICTION[-1])
+    return [_measure(case, friction) for case in cases for friction in (_FRICTION if len(case.touching) else (0.0,))]
 
 
 def _lay_floor(side: int) -> _Case:
@@ -113,27 +113,29 @@ def _fold(count: int) -> _Case:
     return _Case("fold", mesh, x, none, none)
 
 
-def _measure(case: _Case) -> dict[str, object]:
-    pins = Pins.of(case.held)
+def _measure(case: _Case, friction: float) -> dict[str, object]:
+    pins, settings = Pins.of(case.held), ContactSettings(self_contact=True, friction=friction)
     body = Body.build(case.mesh, StableNeoHookean(young=1e5, poisson=0.4), pins)
-    detector = Detector(body, case.colliders, _SETTINGS)
+    detector = Detector(body, case.colliders, settings)
     itself, x = SelfContact(case.mesh), np.ascontiguousarray(case.x)
     inputs = Inputs(case.moment(0.0, pins), case.moment(_STEP, pins))
     contacts = detector.detect(x, inputs)
     touching = int((contacts.depth(x) > 0.0).sum())
     lagged = detector.stiffness * contacts.area * np.maximum(contacts.depth(x), 0.0)
     potential = ContactPotential(
-        contacts, case.mesh.vertices, detector.stiffness, friction=0.5, lagged=lagged, duration=_STEP
+        contacts, case.mesh.vertices, detector.stiffness, friction=friction or None, lagged=lagged, duration=_STEP
     )
     system = System(body, pins, "direct", None)
-    coupling, boxes = Coupling([potential], system.map), itself.tree.refit(x)
-    copy, surface = np.empty_like(boxes), len(itself.vertices)
+    coupling, surface = Coupling([potential], system.map), len(itself.vertices)
+    boxes = np.zeros((len(case.mesh.tets), 6))
+    copy = np.empty_like(boxes)
     few = surface * len(case.mesh.tets) <= _BRUTE
     return {
         "case": case.name,
         "surface_vertices": surface,
         "tets": len(case.mesh.tets),
         "contacts": touching,
+        "friction": friction,
         "refit_ms": best_ms(lambda: itself.tree.refit(x), 10),
         "pass_ms": best_ms(lambda: np.copyto(copy, boxes), 10),
         "detect_ms": best_ms(lambda: detector.detect(x, inputs)),
@@ -141,15 +143,15 @@ def _measure(case: _Case) -> dict[str, object]:
         "freeze_ms": best_ms(lambda: Coupling([potential], system.map)),
         "hessian_ms": best_ms(lambda: coupling.add(x, system.matrix)),
         "brute_ms": best_ms(lambda: itself.find_brute(x), 1) if few else None,
-        **_compare_steps(case),
+        **_compare_steps(case, settings),
     }
 
 
-def _compare_steps(case: _Case) -> dict[str, object]:
+def _compare_steps(case: _Case, settings: ContactSettings) -> dict[str, object]:
     """Medians of steps with contact and of steps with the touching vertices held instead."""
     if not len(case.touching):
         return dict.fromkeys(_STEP_KEYS)
-    touching = _take_steps(case, Pins.of(case.held), case.colliders, _SETTINGS)
+    touching = _take_steps(case, Pins.of(case.held), case.colliders, settings)
     free = _take_steps(case, Pins.of(np.union1d(case.held, case.touching)), (), None)
     without, spent = (np.median([report.milliseconds["total"] for report in found]) for found in (free, touching))
     iterations = [np.mean([report.newton_iterations for report in found]) for found in (free, touching)]

@@ -2,7 +2,7 @@
 
 In full space skinning is a change of coordinates; in a subspace it is what lets few coordinates serve large poses.
 Forces come from the elements of one rule, gravity and the inertia of the moving frame from the vertices of another.
-Drag by stiffness resists all strain, that by bending bones too, but no turn of them all.
+Drag by stiffness resists all strain, that by bending bones too, but no turn of them all together.
 """
 
 import warnings
@@ -96,7 +96,7 @@ class SkinnedSolver:
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
-            if len(live.released.vertices):
+            if self.body.pins.without(live.released).held.sum() < self.body.pins.held.sum():
                 raise SceneError(
                     "bones cannot let go of a body in a subspace that was trained with them: use the full solver."
                 )
@@ -214,7 +214,9 @@ class SkinnedSolver:
         return M, M @ motion.xv - beta / h * drag.carried
 
     def _pose_of(self, moment: Moment) -> FloatArray:
-        return self.rig.neutral if moment.pose is None else self.rig.skeleton.check(moment.pose)
+        if moment.pose is None:
+            raise SceneError(f"the moment {moment.time:.6g} s of a skinned body has no pose: give one at every moment.")
+        return self.rig.skeleton.check(moment.pose)
 
     def _refuse_other_pins(self, begin: Moment, pose: FloatArray) -> None:
         """Refuse pins that do not follow the rig: the subspace has no coordinates for them."""

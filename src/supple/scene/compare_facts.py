@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from supple.method.measure import Errors
+from supple.scene.build import Built
 from supple.scene.compare import Comparison, Entry
 from supple.scene.compare_run import Track
 
@@ -55,7 +56,7 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
     tolerance, errors = entry.tolerance, entry.errors
     kept, judged_by = None, None
     if tolerance is not None and errors is not None:
-        judged_by, error = _judge(errors, is_held=len(entry.contestant.built.body.pins.vertices) > 0)
+        judged_by, error = _judge(errors, is_held=_is_held(entry.contestant.built))
         kept = entry.track.failure is None and error <= tolerance
     return {
         "label": entry.contestant.label,
@@ -74,6 +75,11 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
         "error": None if errors is None else _tell_errors(errors, entry.track),
         "training": dict(entry.contestant.facts),
     }
+
+
+def _is_held(built: Built) -> bool:
+    """Whether pins hold the body or colliders stop it, so that its travel is not its own affair."""
+    return len(built.body.pins.vertices) > 0 or bool(built.drive.obstacles)
 
 
 def _judge(errors: Errors, *, is_held: bool) -> tuple[str, float]:
