@@ -114,7 +114,9 @@ def test_a_folded_capsule_is_as_deep_in_itself_as_its_round_arms_overlap():
     assert not np.isin(outside, found.vertex).any()
 
 
-def test_contacts_make_no_torque_and_sum_to_nothing(beam, touching_beam):
+@pytest.mark.parametrize("thickness", [0.0, 0.01])
+def test_contacts_make_no_torque_and_sum_to_nothing(beam, thickness):
+    touching_beam = SelfContact(beam, thickness=thickness)
     x = fold(beam.vertices, np.pi + 0.4) @ Rotation.from_rotvec([0.3, 1.0, -0.4]).as_matrix().T + [1.0, 2.0, 3.0]
     found = touching_beam.find(x)
     contacts = touching_beam.to_contacts(found)

@@ -20,6 +20,7 @@ __all__ = ["SelfContact", "Touching"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_SLANTED = 0.1  # cosine between a contact's normal and its triangle's below which they do not meet
 REST_DISTANCE = 1.8  #: longest edges within which a vertex's own surroundings lie
 
 
@@ -153,8 +154,8 @@ class SelfContact:
         number, weights, normal, depth = project(
             points, vertices, triangle[held], self.triangles, x, self.mesh.vertices, self.fans, self._around
         )
-        deep, offset = depth > 0.0, x[vertices] - points
-        return Touching(vertices[deep], number[deep], weights[deep], normal[deep], depth[deep], tet[deep], offset[deep])
+        deep = np.flatnonzero(depth > 0.0)
+        return self._list(deep, points, vertices, tet, number, weights, normal, depth, x)
 
     def recall(self, pairs: IntArray, reach: float, x: FloatArray) -> Touching:
         """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more
@@ -163,11 +164,39 @@ class SelfContact:
         points = self.place(x, vertices)
         weights, normal, depth = drop(points, triangle, self.triangles, x)
         near = (np.abs(depth) < reach) & (weights.min(axis=1, initial=0.0) > BEYOND)
-        kept, offset = np.flatnonzero(near), x[vertices] - points
-        return Touching(
-            vertices[kept], triangle[kept], weights[kept], normal[kept], depth[kept], np.full(len(kept), -1, np.int32),
-            offset[kept],
-        )  # fmt: skip
+        nowhere = np.full(len(vertices), -1, np.int32)
+        return self._list(np.flatnonzero(near), points, vertices, nowhere, triangle, weights, normal, depth, x)
+
+    def _list(
+        self,
+        rows: NDArray[np.intp],
+        points: FloatArray,
+        vertices: IntArray,
+        tet: IntArray,
+        triangle: IntArray,
+        weights: FloatArray,
+        normal: FloatArray,
+        depth: FloatArray,
+        x: FloatArray,
+    ) -> Touching:
+        """Some of the points with what they touch.
+
+        With a thickness the touched point is where the line along the normal through the vertex itself meets the
+        triangle, so that the two forces make no torque; not where that is more than half a triangle beyond it.
+        """
+        points, vertices, triangle, weights, normal, depth = (
+            each[rows] for each in (points, vertices, triangle, weights, normal, depth)
+        )
+        offset = x[vertices] - points
+        if self.thickness > 0.0:
+            _, upright, below = drop(x[vertices], triangle, self.triangles, x)
+            slope = np.maximum(np.einsum("mi,mi->m", upright, normal), _SLANTED)
+            height = (-below / slope)[:, None]
+            own = drop(x[vertices] - height * normal, triangle, self.triangles, x)[0]
+            meets = ((slope > _SLANTED) & (own.min(axis=1, initial=0.0) > BEYOND))[:, None]
+            weights = np.where(meets, own, weights)
+            offset = np.where(meets, (height + depth[:, None]) * normal, offset)
+        return Touching(vertices, triangle, weights, normal, depth, tet[rows], offset)
 
     def to_contacts(self, touching: Touching) -> Contacts:
         """The same as contacts; the area is the mean of the triangle's and the vertex's one-ring at rest, Eq. (6)."""

@@ -14,12 +14,15 @@ from supple.cubature.pursuit import train_pursuit
 from supple.cubature.rule import Rule
 from supple.cubature.samples import draw_coordinates, mix_coordinates, sample_count
 from supple.cubature.shared import SharedRule, train_shared
+from supple.cubature.skinned_elements import SkinnedElements
 from supple.cubature.snapshots import Snapshots
 from supple.cubature.stacked_problem import StackedProblem
 from supple.cubature.stiffness_problem import StiffnessProblem, rest_stiffness
 from supple.cubature.support import Trainer
 from supple.cubature.tied_elements import TiedElements
 from supple.cubature.train import train_rule
+from supple.cubature.train_skinned import train_particles, train_skinned_rule
+from supple.cubature.vertex_problem import vertex_problem
 
 __all__ = [
     "TRAINERS",
@@ -30,6 +33,7 @@ __all__ = [
     "Problem",
     "Rule",
     "SharedRule",
+    "SkinnedElements",
     "Snapshots",
     "StackedProblem",
     "StiffnessProblem",
@@ -47,10 +51,13 @@ __all__ = [
     "train_domain_rules",
     "train_greedy",
     "train_importance",
+    "train_particles",
     "train_pool",
     "train_pursuit",
     "train_rule",
     "train_shared",
+    "train_skinned_rule",
+    "vertex_problem",
 ]
 
 #: Trainers by name; the first is the default, the others are the papers' ways.

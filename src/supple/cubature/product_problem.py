@@ -15,7 +15,7 @@ from supple.cubature.problem import IntArray, unit_scales
 __all__ = ["Maps", "ProductProblem", "Values"]
 
 FloatArray = NDArray[np.float64]
-_BLOCK = 512  # candidates whose values exist at once
+_BLOCK = 64  # candidates whose values exist at once, so that they stay in the cache
 
 
 class Maps(Protocol):
@@ -47,11 +47,12 @@ class Values(Protocol):
 class ProductProblem:
     """Columns are made when they are asked for."""
 
-    def __init__(self, maps: Maps, values: Values) -> None:
+    def __init__(self, maps: Maps, values: Values, floor: float = 0.0) -> None:
+        """Samples whose answers are no longer than `floor` are round-off."""
         self._maps, self._values = maps, values
         self.candidates, self.width = maps.count, maps.width
         total = self._sum_all()
-        self._kept, self._size = unit_scales(total)
+        self._kept, self._size = unit_scales(total, floor)
         self._target = total[self._kept] * self._size[:, None]
 
     @property

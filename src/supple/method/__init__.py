@@ -4,7 +4,21 @@ from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
+from supple.method.skinned import SkinnedSolver
+from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned_training import train_skinned
 from supple.method.solver import Report, Solver
 from supple.method.state import FullState
 
-__all__ = ["FullSolver", "FullState", "ReducedModel", "ReducedSolver", "ReducedState", "Report", "Solver"]
+__all__ = [
+    "FullSolver",
+    "FullState",
+    "ReducedModel",
+    "ReducedSolver",
+    "ReducedState",
+    "Report",
+    "SkinnedModel",
+    "SkinnedSolver",
+    "Solver",
+    "train_skinned",
+]

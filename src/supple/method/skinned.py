@@ -21,6 +21,7 @@ from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, 
 from supple.method.skinned_drag import Drag, make_drag, turn_gradients
 from supple.method.skinned_frame import HeldFrame
 from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned_novelty import PoseNovelty
 from supple.method.skinned_particles import Drift, Particles
 from supple.method.skinned_patches import Patches
 from supple.method.skinned_rates import lift_rates
@@ -78,7 +79,7 @@ class SkinnedSolver:
         self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * mass)) * size
         self._shake = 1e-14 * float(np.sqrt(mass)) * size
         self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
-        self._told = False
+        self._told, self._novelty = False, PoseNovelty(rig, model.poses)
 
     def start(self, inputs: Inputs | None = None) -> SkinnedState:
         if inputs is None:
@@ -180,6 +181,7 @@ class SkinnedSolver:
             raise self._failure(state, pose, q, residual, status, inputs)
         tally.residual = max(tally.residual, residual)
         self._tell(q, end.time)
+        self._novelty.look(pose, end.time)
         x = self._particles.positions(placed, q)
         shapes = np.array([q, motion.velocity(q), motion.acceleration(q)])
         speed = np.zeros_like(x) if self.is_static else (x - state.particles[0]) / h

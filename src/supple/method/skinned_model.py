@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.cubature import Rule
 from supple.subspace import Basis
 
 __all__ = ["SkinnedModel"]
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,8 @@ class SkinnedModel:
     """Vertices and weights, which multiply masses, for gravity and the inertia of the moving frame."""
     reach: float
     """Largest size of trained coordinates in the energy norm: the root of the sum of λ_i q_i² [m kg^½/s]."""
+    poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """Poses it was trained in, (k, p); none where that is not known."""
     error: float | None = None
     """Relative error of held-out cases against the full solver, the largest of them."""
     facts: Mapping[str, Any] = field(default_factory=dict)

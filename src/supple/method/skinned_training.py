@@ -47,4 +47,4 @@ def train_skinned(
         "particles": particles.size,
         "particles_heldout_error": particles.heldout_error,
     }
-    return SkinnedModel(basis, rule, particles, reach, facts=facts)
+    return SkinnedModel(basis, rule, particles, reach, np.asarray(poses, np.float64), facts=facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,12 @@ from supple.contact.contacts import SELF
 from supple.contact.result import Touch
 from supple.errors import SuppleWarning
 from supple.scene.build import Stage
-from supple.solve import Inputs
+from supple.solve import Inputs, Placement
 
 __all__ = ["CrossingCheck", "make_check"]
 
 FloatArray = NDArray[np.float64]
+_TURNED = -1e-6  # cosine below which the nearest side faces more than a right angle away from the one touched
 
 
 def make_check(stage: Stage) -> CrossingCheck | None:
@@ -27,9 +29,10 @@ def make_check(stage: Stage) -> CrossingCheck | None:
 class CrossingCheck:
     """Counts what passed through something, step by step, and says so once.
 
-    A surface that has sunk in and is pushed back by a contact has not passed: that is how penalty contact works. All
-    else that met on the straight way from one step to the next counts. What a step without crossings promises is
-    said in `supple.contact.ccd`.
+    A surface that has sunk in and is pushed back by a contact has not passed: that is how penalty contact works. What
+    has gone beyond the middle of a collider has, for it will be pushed out on the far side. All else that met on the
+    straight way from one step to the next counts. What a step without crossings promises is said in
+    `supple.contact.ccd`.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -45,11 +48,22 @@ class CrossingCheck:
         found = check_step(
             self._triangles, begin, end, self._colliders, inputs.begin.colliders, inputs.end.colliders, self._itself
         ).crossings
-        passed = [crossing for crossing in found if not _is_held(crossing, touching)]
+        held = [] if touching is None or not found else self._find_held(end, inputs.end.colliders, touching)
+        passed = [crossing for crossing in found if not _is_held(crossing, held)]
         if passed and not self._warned:
             self._warned = True
             self._warn(passed[0], len(passed), inputs.end.time)
         return len(passed)
+
+    def _find_held(self, x: FloatArray, placements: Sequence[Placement], touching: Touch) -> list[NDArray[np.int32]]:
+        """Vertices that contacts push back at x [m], (n, 3): those of every collider, at last those of the body."""
+        held = []
+        for number, (collider, placement) in enumerate(zip(self._colliders, placements, strict=True)):
+            own = touching.source == number
+            vertices, normal = touching.vertex[own], touching.normal[own]
+            nearest = placement.turn(collider.closest(placement.localise(x[vertices])).normal)
+            held.append(vertices[np.einsum("mi,mi->m", nearest, normal) > _TURNED])
+        return [*held, touching.vertex[touching.source == SELF]]
 
     def _warn(self, first: Crossing, count: int, time: float) -> None:
         place = ", ".join(f"{value / self._metres:.4g}" for value in first.place)
@@ -63,10 +77,7 @@ class CrossingCheck:
         )
 
 
-def _is_held(crossing: Crossing, touching: Touch | None) -> bool:
+def _is_held(crossing: Crossing, held: Sequence[NDArray[np.int32]]) -> bool:
     """Whether a contact with the same thing pushes back what crossed."""
-    if touching is None:
-        return False
     vertices = crossing.vertices + (crossing.others if crossing.source == SELF else ())
-    held = touching.vertex[touching.source == crossing.source]
-    return bool(np.isin(vertices, held).any())
+    return bool(held) and bool(np.isin(vertices, held[crossing.source]).any())

@@ -12,6 +12,7 @@ from supple.subspace.growth import empty_basis, grow, shrink
 from supple.subspace.interface import Interface
 from supple.subspace.modes import linear_modes
 from supple.subspace.pca import principal_basis
+from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.restriction import Restriction, region_weights
 from supple.subspace.rigid_fit import fit_rigid, pin_frame
@@ -38,6 +39,8 @@ __all__ = [
     "modal_derivatives",
     "pin_frame",
     "principal_basis",
+    "pull_back_all",
+    "pulled_back_basis",
     "region_weights",
     "remove_rigid",
     "shrink",
