@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from supple.contact.anisotropy import split
 from supple.contact.box import Box
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.plane import Plane
-from supple.contact.sets import choose, join, merge
+from supple.contact.sets import anchor, choose, join, merge
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
@@ -143,6 +145,33 @@ def test_merged_contacts_are_followed_from_round_to_round() -> None:
     steady = merge(old, new, x, refresh=False)
     assert listed(steady) == [*listed(old), (0, 4, 0, 0.5)]
     assert listed(merge(Contacts.none(), new, x)) == listed(new)
+
+
+def test_with_alpha_a_contact_is_held_where_it_was_found_and_found_as_deep_as_it_is(body: Body) -> None:
+    floor = Placement(Rotation.from_rotvec([0.1, 0.0, 0.4]).as_matrix(), np.zeros(3))
+    still = step(floor)
+    x = floor.move(body.mesh.vertices - [0.0, 1e-3, 0.0])
+    moved = x + floor.turn(np.array([[0.004, -0.001, 0.002]]))
+    for alpha, slide in ((0.0, 0.0), (0.5, np.hypot(0.004, 0.002))):
+        detector = Detector(body, [Plane()], ContactSettings(alpha=alpha))
+        first = detector.detect(x, still)
+        again = detector.detect(moved, still, first)
+        assert len(again) == len(first) > 0
+        assert again.depth(moved) == pytest.approx(first.depth(x) + 0.001)
+        assert np.linalg.norm(split(again.normal, again.gap(moved))[1], axis=1) == pytest.approx(slide, abs=1e-12)
+
+
+def test_an_anchored_contact_with_the_body_itself_keeps_its_point_of_the_triangle() -> None:
+    x = np.array([[0.2, -0.1, 0.2], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    corners, up = np.array([[0, 1, 2, 3]], np.int32), np.array([[0.0, 1.0, 0.0]])
+
+    def find(weights: list[float]) -> Contacts:
+        none, own = np.zeros((1, 3)), np.full(1, SELF, np.int32)
+        return Contacts(corners, np.array([weights]), none, up, np.ones(1), none, own, np.zeros(1, np.int32))
+
+    kept = anchor(find([1.0, -0.4, -0.3, -0.3]), find([1.0, -0.6, -0.2, -0.2]), x)
+    assert kept.weights.tolist() == [[1.0, -0.6, -0.2, -0.2]]
+    assert kept.depth(x) == pytest.approx(0.1)
 
 
 def test_joined_contacts_are_sorted_and_chosen_ones_keep_their_order() -> None:

@@ -1,6 +1,7 @@
 """Contact in scenes: settings, what is found before a run, and what a run writes of it."""
 
 import json
+import sys
 from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from supple.errors import SceneError, SuppleWarning
+from supple.errors import MissingExtra, SceneError, SuppleWarning
 from supple.io import open_cache, save_tets
 from supple.io.source import read_source
 from supple.io.vtk_xml import parse_vtk
@@ -28,6 +29,7 @@ from supple.scene import (
 from supple.scene.cases import case_steps
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.progress import LogListener
+from supple.scene.props import Props
 
 CUBE: dict[str, Any] = {"shape": "box", "size": {"length": 0.1, "width": 0.1, "height": 0.1}, "resolution": 3}
 FLOOR: dict[str, Any] = {"name": "the floor", "shape": "plane", "at": [0.0, -0.051, 0.0]}
@@ -116,7 +118,8 @@ def test_a_start_inside_a_collider_is_found_with_place_depth_and_remedy() -> Non
 def test_thickness_counts_in_a_start_inside_a_collider() -> None:
     [(severity, text)] = findings(contact={"thickness": 0.003})
     assert severity == "warning"
-    assert "0.002 deep" in text
+    assert "16 vertices are inside or within contact.thickness, the deepest 0.002 deep" in text
+    assert text.endswith("or the body the other way, or lower contact.thickness.")
 
 
 def test_held_vertices_may_be_inside_a_collider() -> None:
@@ -143,8 +146,16 @@ def test_a_body_that_overlaps_itself_is_found(tmp_path: Path) -> None:
     assert severity == "error"
     assert "the body overlaps itself at rest" in text
     assert "contact.ignore" in text
+    assert "up to 0.2 deep" in text
     assert not look("overlapping", self=False)
     assert not look("overlapping", ignore=[["min x 60%", "max x 60%"]])
+    assert not look("apart", thickness=0.05)
+    [(severity, text)] = look("apart", thickness=0.15)
+    assert severity == "warning"
+    assert "nearer than that to other parts of it, by up to 0.05 at" in text
+    [(severity, text)] = look("apart", thickness=1.5)
+    assert severity == "warning"
+    assert "more than the surface's mean edge" in text
 
 
 def test_a_soft_contact_is_warned_of() -> None:
@@ -295,6 +306,18 @@ def test_pictures_show_colliders(fallen: tuple[Path, list[FrameRow]], tmp_path: 
     assert grey.mean() > 0.05
 
 
+def test_a_ceiling_is_not_the_ground_nor_is_a_floor_that_comes_back(tmp_path: Path) -> None:
+    ceiling = {"shape": "plane", "axis": [0, -1, 0], "at": [0, 0.2, 0]}
+    hop = [{"t": 0, "by": [0, 0, 0]}, {"t": 1 / 24, "by": [0, -0.1, 0]}, {"t": 2 / 24, "by": [0, 0, 0]}]
+    tables = {**SCENE, "time": {"fps": 24, "frames": 2}, "gravity": False}
+    for name, colliders in (("ceiling", [FLOOR, ceiling]), ("lift", [{**FLOOR, "move": hop}])):
+        run_scene(build_scene(parse_scene({**tables, "collider": colliders})), [tmp_path / f"{name}.npz"])
+    props = Props(open_cache(tmp_path / "ceiling.npz"))
+    assert props.ground == pytest.approx(-0.051)
+    assert props.count == 0
+    assert Props(open_cache(tmp_path / "lift.npz")).count == 4
+
+
 def test_a_reduced_model_of_a_scene_with_a_floor_meets_its_tolerance_and_lands() -> None:
     training = {"cases": 2, "max_cases": 2, "heldout": 1, "turn": 3}
     tables = {**SCENE, "time": {**SCENE["time"], "frames": 4}, "training": training}
@@ -326,6 +349,25 @@ def test_passing_through_is_reported_where_it_is_checked() -> None:
         run_scene(build_scene(parse_scene(tables)), listener=listener)
     assert sum(row.crossings or 0 for row in listener.rows) > 0
     assert listener.rows[0].crossings == 0
+
+
+@pytest.mark.parametrize("speed", [15.0, 40.0])
+def test_what_contact_holds_beyond_the_middle_of_a_plate_has_passed(speed: float) -> None:
+    """It is pushed back as the step ends, but out on the far side from then on."""
+    pytest.importorskip("ipctk")
+    plate = {"name": "plate", "shape": "box", "size": {"length": 1, "height": 0.002, "width": 1}, "at": [0, -0.08, 0]}
+    tables = {**SCENE, "time": {"frames": 3}, "collider": [plate], "start": {"velocity": [0, -speed, 0]}}
+    listener = Rows()
+    with pytest.warns(SuppleWarning, match=r'the body passed through collider\[0\] "plate" at \('):
+        run_scene(build_scene(parse_scene({**tables, "contact": {"ccd": True, "self": False}})), listener=listener)
+    assert sum(row.crossings or 0 for row in listener.rows) > 0
+
+
+def test_a_missing_package_is_named_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ipctk", None)
+    for key in ("ccd", "edges"):
+        with pytest.raises(MissingExtra, match=rf"contact\.{key} = true needs the package 'ipctk'"):
+            set_stage(parse_scene({**SCENE, "contact": {key: True}}))
 
 
 def test_resting_on_a_floor_is_no_crossing() -> None:

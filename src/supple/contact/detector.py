@@ -10,7 +10,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import choose, is_in, join
+from supple.contact.sets import anchor, choose, is_in, join
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
@@ -45,7 +45,7 @@ class Detector:
             self._self = SelfContact(mesh, thickness=self.settings.thickness, ignored=self.settings.ignored)
         self._edges: EdgeContact | None = None
         if self.settings.self_contact and self.settings.edges:
-            self._edges = EdgeContact(mesh, self.settings.thickness)
+            self._edges = EdgeContact(mesh, self.settings.thickness, ignored=self.settings.ignored)
 
     def foresee(self, x: FloatArray, predicted: FloatArray, inputs: Inputs, known: IntArray = NO_PAIRS) -> Contacts:
         """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.
@@ -70,20 +70,21 @@ class Detector:
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
 
-        `previous` ones of the same step tell on which side of a thin collider a vertex is.
+        `previous` ones of the same step tell on which side of a thin collider a vertex is, and where α holds it.
         """
         self._check(inputs)
         met = touch_colliders(
             self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
             self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
         )  # fmt: skip
-        return join((met, self._meet_itself(x)))
+        found = join((met, self._meet_itself(x)))
+        return anchor(found, previous, x) if previous is not None and self.settings.alpha > 0.0 else found
 
     def _meet_itself(self, x: FloatArray) -> Contacts:
         if self._self is None:
             return Contacts.none()
         found = self._self.to_contacts(self._self.find(x))
-        return found if self._edges is None else join((found, self._heed_ignored(self._edges.find(x))))
+        return found if self._edges is None else join((found, self._edges.find(x)))
 
     def _remember(self, found: Contacts, known: IntArray, x: FloatArray) -> Contacts:
         """Contacts of the body with itself, and known pairs that were not found again."""
@@ -91,15 +92,6 @@ class Detector:
             return found
         again = self._self.to_contacts(self._self.recall(known, self.edge, x))
         return join((found, choose(again, ~is_in(again, found, places=True))))
-
-    def _heed_ignored(self, contacts: Contacts) -> Contacts:
-        """Contacts of edges, without those between sets of vertices that never touch."""
-        ends, others = contacts.vertices[:, :2], contacts.vertices[:, 2:]
-        keep = np.ones(len(contacts), bool)
-        for pair in self.settings.ignored:
-            for one, two in (pair, pair[::-1]):
-                keep &= ~(np.isin(ends, one).any(axis=1) & np.isin(others, two).any(axis=1))
-        return choose(contacts, keep)
 
     def _check(self, inputs: Inputs) -> None:
         for moment in (inputs.begin, inputs.end):

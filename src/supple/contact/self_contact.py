@@ -1,7 +1,7 @@
 """A body that touches itself: its surface vertices inside its own tets ([TOK14] 5.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,7 @@ class Touching:
     tet: IntArray
     """Tet that holds the vertex, (m,)."""
     offset: FloatArray
-    """From the tested point to the vertex [m], (m, 3); zero without thickness."""
+    """What the vertex keeps from the touched point, beside the depth [m], (m, 3); zero without thickness."""
 
     def __len__(self) -> int:
         return len(self.vertex)
@@ -154,8 +154,9 @@ class SelfContact:
         number, weights, normal, depth = project(
             points, vertices, triangle[held], self.triangles, x, self.mesh.vertices, self.fans, self._around
         )
-        deep = np.flatnonzero(depth > 0.0)
-        return self._list(deep, points, vertices, tet, number, weights, normal, depth, x)
+        deep, offset = depth > 0.0, x[vertices] - points
+        found = vertices[deep], number[deep], weights[deep], normal[deep], depth[deep], tet[deep], offset[deep]
+        return self._straighten(Touching(*found), x)
 
     def recall(self, pairs: IntArray, reach: float, x: FloatArray) -> Touching:
         """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more
@@ -164,39 +165,29 @@ class SelfContact:
         points = self.place(x, vertices)
         weights, normal, depth = drop(points, triangle, self.triangles, x)
         near = (np.abs(depth) < reach) & (weights.min(axis=1, initial=0.0) > BEYOND)
-        nowhere = np.full(len(vertices), -1, np.int32)
-        return self._list(np.flatnonzero(near), points, vertices, nowhere, triangle, weights, normal, depth, x)
+        kept, offset = np.flatnonzero(near), x[vertices] - points
+        found = vertices[kept], triangle[kept], weights[kept], normal[kept], depth[kept]
+        return self._straighten(Touching(*found, np.full(len(kept), -1, np.int32), offset[kept]), x)
 
-    def _list(
-        self,
-        rows: NDArray[np.intp],
-        points: FloatArray,
-        vertices: IntArray,
-        tet: IntArray,
-        triangle: IntArray,
-        weights: FloatArray,
-        normal: FloatArray,
-        depth: FloatArray,
-        x: FloatArray,
-    ) -> Touching:
-        """Some of the points with what they touch.
+    def _straighten(self, found: Touching, x: FloatArray) -> Touching:
+        """The same with vertex and touched point on one line along the normal, so that thickness makes no torque.
 
-        With a thickness the touched point is where the line along the normal through the vertex itself meets the
-        triangle, so that the two forces make no torque; not where that is more than half a triangle beyond it.
+        The point is where that line through the vertex itself meets the triangle, unless that is more than a whole
+        triangle beyond it.
         """
-        points, vertices, triangle, weights, normal, depth = (
-            each[rows] for each in (points, vertices, triangle, weights, normal, depth)
+        if self.thickness == 0.0:
+            return found
+        vertices, normal = x[found.vertex], found.normal
+        _, upright, below = drop(vertices, found.triangle, self.triangles, x)
+        slope = np.maximum(np.einsum("mi,mi->m", upright, normal), _SLANTED)
+        height = (-below / slope)[:, None]
+        foot = drop(vertices - height * normal, found.triangle, self.triangles, x)[0]
+        meets = ((slope > _SLANTED) & (foot.min(axis=1, initial=0.0) > 2.0 * BEYOND))[:, None]
+        return replace(
+            found,
+            barycentric=np.where(meets, foot, found.barycentric),
+            offset=np.where(meets, (height + found.depth[:, None]) * normal, found.offset),
         )
-        offset = x[vertices] - points
-        if self.thickness > 0.0:
-            _, upright, below = drop(x[vertices], triangle, self.triangles, x)
-            slope = np.maximum(np.einsum("mi,mi->m", upright, normal), _SLANTED)
-            height = (-below / slope)[:, None]
-            own = drop(x[vertices] - height * normal, triangle, self.triangles, x)[0]
-            meets = ((slope > _SLANTED) & (own.min(axis=1, initial=0.0) > BEYOND))[:, None]
-            weights = np.where(meets, own, weights)
-            offset = np.where(meets, (height + depth[:, None]) * normal, offset)
-        return Touching(vertices, triangle, weights, normal, depth, tet[rows], offset)
 
     def to_contacts(self, touching: Touching) -> Contacts:
         """The same as contacts; the area is the mean of the triangle's and the vertex's one-ring at rest, Eq. (6)."""

@@ -1,14 +1,15 @@
 """Sets of contacts: chosen from, joined, and followed from round to round of a step."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.anisotropy import split
 from supple.contact.contacts import Contacts
 
-__all__ = ["choose", "is_in", "join", "merge"]
+__all__ = ["anchor", "choose", "is_in", "join", "merge"]
 
 FloatArray = NDArray[np.float64]
 
@@ -47,6 +48,24 @@ def merge(
     if not drop:
         keep[:] = True
     return join((new, choose(old, keep & ~is_in(old, new, places=several))))
+
+
+def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:
+    """A new detection at positions x [m] in which known contacts are as deep as found, but seen from where they were.
+
+    A touched point is found below its vertex: without an anchor nothing would ever be felt along a surface.
+    """
+    labels = np.unique(np.concatenate([_keys(old, True), _keys(new, True)]), return_inverse=True)[1]
+    row = np.full(len(old) + len(new), -1)
+    row[labels[: len(old)]] = np.arange(len(old))
+    again = row[labels[len(old) :]]
+    rows = np.flatnonzero(again >= 0)
+    before, normal = choose(old, again[rows]), new.normal[rows]
+    weights, offset = new.weights.copy(), new.offset.copy()
+    weights[rows] = before.weights
+    height, _ = split(normal, before.gap(x) + before.offset)
+    offset[rows] = (height + new.depth(x)[rows])[:, None] * normal + split(normal, before.offset)[1]
+    return replace(new, weights=weights, offset=offset)
 
 
 def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.bool_]:

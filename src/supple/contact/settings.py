@@ -30,9 +30,9 @@ class ContactSettings:
     ignored: tuple[tuple[VertexSet, VertexSet], ...] = ()
     """Pairs of sets of vertices that never touch each other."""
     edges: bool = False
-    """Whether edges touch edges."""
+    """Whether edges of a body that touches itself touch each other."""
     ccd: bool = False
-    """Whether every accepted step is checked for crossings."""
+    """Whether a scene's run checks every step for crossings; a solver alone does not: see `check_step` of ccd.py."""
 
     def __post_init__(self) -> None:
         _check("friction", self.friction, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")

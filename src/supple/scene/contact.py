@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from supple.contact.ccd import import_ipctk
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness, estimate_depth
 from supple.elastic import Body
@@ -64,6 +65,9 @@ class ContactTable(Section):
 
 def contact_settings(table: ContactTable, mesh: TetMesh, metres: float) -> ContactSettings:
     """The settings of a table whose lengths are in metres; `metres` is the size of one scene unit, for messages."""
+    for wanted, key in ((table.ccd, "ccd"), (table.edges, "edges")):
+        if wanted:
+            import_ipctk(f"contact.{key} = true")  # said before a run, not in its middle
     ignored = tuple(
         (
             select_vertices(one, mesh, f"contact.ignore[{number}]", metres),

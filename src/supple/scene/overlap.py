@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.self_contact import SelfContact, Touching
 from supple.contact.touch import overlaps
 from supple.scene.build import Stage
 from supple.scene.contact import sinking_depth
@@ -29,14 +30,16 @@ def check_overlap(stage: Stage) -> Iterator[Finding]:
     x, pins = stage.drive.place(start), stage.body.pins
     loose = np.setdiff1d(stage.mesh.surface_vertices(), pins.vertices[pins.held.all(axis=1)])
     for found in overlaps(stage.drive.colliders, start.colliders, x, loose, SHALLOW * edge - thickness):
-        depth = found.depth + thickness
-        unit = stage.scene.metres
+        depth, unit = found.depth + thickness, stage.scene.metres
+        inside, remedy = "inside", ""
+        if thickness > 0.0:
+            inside, remedy = "inside or within contact.thickness", ", or lower contact.thickness"
         yield Finding(
             "error" if depth > DEEP * edge else "warning",
             "overlap",
             f"{stage.drive.obstacles[found.collider].key} overlaps the body where it starts: {len(found.vertices)} "
-            f"vertices are inside, the deepest {depth / unit:.4g} deep at {_point(found.place / unit)} in scene units; "
-            f"move the collider by {_point(-depth / unit * found.normal)}, or the body the other way.",
+            f"vertices are {inside}, the deepest {depth / unit:.4g} deep at {_point(found.place / unit)} in scene "
+            f"units; move the collider by {_point(-depth / unit * found.normal)}, or the body the other way{remedy}.",
         )
 
 
@@ -44,21 +47,51 @@ def check_rest_overlap(stage: Stage) -> Iterator[Finding]:
     """A body that overlaps itself as it is: what contact pushes apart, elasticity pulls together."""
     if stage.contact is None or not stage.contact.self_contact:
         return
-    surface = stage.mesh.surface()
+    surface, unit = stage.mesh.surface(), stage.scene.metres
     numbers = stage.mesh.surface_vertices()[surface.triangles]
     inside = _find_covered(surface.vertices, surface.triangles, surface.face_normals(), SHALLOW * surface.mean_edge())
     for one, other in stage.contact.ignored:
         inside &= ~np.isin(numbers, np.concatenate([one, other])).all(axis=1)
     if inside.any():
-        covered = surface.vertices[surface.triangles[inside]].reshape(-1, 3) / stage.scene.metres
-        low, high = covered.min(axis=0), covered.max(axis=0)
+        covered = surface.vertices[surface.triangles[inside]].reshape(-1, 3) / unit
+        found = _touch_at_rest(stage, thickness=0.0)
+        deep = f", up to {found.depth.max() / unit:.4g} deep" if len(found) else ""
         yield Finding(
             "error",
             "overlap",
-            f"the body overlaps itself at rest: {int(inside.sum())} triangles of its surface are inside it, between "
-            f"{_point(low)} and {_point(high)} in scene units; part them in the mesh, name the parts in "
-            "contact.ignore, or set contact.self = false.",
+            f"the body overlaps itself at rest: {int(inside.sum())} triangles of its surface are inside it{deep}, "
+            f"between {_point(covered.min(axis=0))} and {_point(covered.max(axis=0))} in scene units; part them in the "
+            "mesh, name the parts in contact.ignore, or set contact.self = false.",
         )
+    elif stage.contact.thickness > 0.0:
+        yield from _check_thickness(stage, stage.contact.thickness, surface.mean_edge())
+
+
+def _check_thickness(stage: Stage, thickness: float, edge: float) -> Iterator[Finding]:
+    """A thickness that already touches at rest, or that reaches beyond what it should find."""
+    found, unit = _touch_at_rest(stage, thickness), stage.scene.metres
+    if len(found):
+        worst = int(found.depth.argmax())
+        yield Finding(
+            "warning",
+            "overlap",
+            f"contact.thickness = {thickness / unit:.4g} pushes the body apart at rest: {len(found)} vertices are "
+            f"nearer than that to other parts of it, by up to {found.depth[worst] / unit:.4g} at "
+            f"{_point(stage.mesh.vertices[found.vertex[worst]] / unit)} in scene units; lower it, or name the parts in "
+            "contact.ignore.",
+        )
+    if thickness > edge:
+        yield Finding(
+            "warning",
+            "contact",
+            f"contact.thickness = {thickness / unit:.4g} is more than the surface's mean edge, {edge / unit:.4g}: the "
+            "body looks for itself that far ahead and misses parts that are thinner; lower it.",
+        )
+
+
+def _touch_at_rest(stage: Stage, thickness: float) -> Touching:
+    ignored = () if stage.contact is None else stage.contact.ignored
+    return SelfContact(stage.mesh, thickness=thickness, ignored=ignored).find(stage.mesh.vertices)
 
 
 def _find_covered(

@@ -22,15 +22,18 @@ MARGIN = 0.35  #: body sizes that are seen of colliders around the body
 
 
 class Props:
-    """Colliders beside the body's drawn surface; a floor is drawn as the ground."""
+    """Colliders beside the body's drawn surface; a floor is drawn as the ground, a ceiling left out."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._axis = axis_index(cache.info.up_axis)
-        first, last = cache.colliders(0), cache.colliders(cache.frames - 1)
-        heights = [self._height(one, other) for one, other in zip(first, last, strict=True)]
-        self._floors = [height for height in heights if height is not None]
-        self._drawn = [number for number, height in enumerate(heights) if height is None]
+        first = cache.colliders(0)
+        level = [number for number, shape in enumerate(first) if self._stays_level(number, shape)]
+        up = np.eye(3)[self._axis]
+        self._floors = [
+            float(first[number].vertices[0, self._axis]) for number in level if first[number].face_normals()[0] @ up > 0
+        ]  # and a ceiling, which would hide what is below it, is not drawn at all
+        self._drawn = [number for number in range(len(first)) if number not in level]
         self._shapes = [first[number] for number in self._drawn]
         self.count = sum(len(shape.vertices) for shape in self._shapes)  #: vertices
 
@@ -69,8 +72,10 @@ class Props:
         """Height of the ground: that of the highest floor, or of the lowest thing seen [m]."""
         return max(self._floors) if self._floors else float(self.bounds[0][self._axis])
 
-    def _height(self, first: TriMesh, last: TriMesh) -> float | None:
-        """Height of a collider that is an open, level plane and stays where it is [m]; None for any other."""
-        heights = np.concatenate([first.vertices[:, self._axis], last.vertices[:, self._axis]])
-        level = float(np.ptp(heights)) <= 1e-9 * float(np.ptp(first.vertices, axis=0).max())
-        return float(heights[0]) if level and not first.is_closed() else None
+    def _stays_level(self, number: int, first: TriMesh) -> bool:
+        """Whether a collider is an open, level plane that stays at its height."""
+        if first.is_closed():
+            return False
+        tolerance = 1e-9 * float(np.ptp(first.vertices, axis=0).max())
+        heights = (self._cache.colliders(i)[number].vertices[:, self._axis] for i in range(self._cache.frames))
+        return all(float(np.abs(height - first.vertices[0, self._axis]).max()) <= tolerance for height in heights)
