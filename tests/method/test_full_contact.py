@@ -126,6 +126,20 @@ def test_block_sticks_below_the_angle_of_friction_and_slides_above_as_theory_say
     assert np.allclose(across, friction * along, rtol=0.02), "all slide at the cone"
 
 
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_anisotropy_drags_a_block_down_a_slope_at_a_steady_speed(block: Body, alpha: float) -> None:
+    """Eq. (7) of [TOK14] holds sideways within a step: a drag k A α h v against the weight m g sin θ."""
+    solver = FullSolver(block, colliders=FLOOR, contact=ContactSettings(friction=0.0, alpha=alpha))
+    states, reports = run(solver, solver.start(), 40, gravity=downhill(20.0))
+    assert all(report.contact_settled for report in reports)
+    assert max(report.contact_rounds for report in reports) <= 4
+    low = block.mesh.vertices[:, 1] < 1e-9
+    area = share_of_surface(block)[low].sum()
+    stiffness = solver._contact.detector.stiffness
+    speed = block.mass.sum() * downhill(20.0)[0] / (stiffness * area * alpha * 0.01)
+    assert mean(block, states[-1].v)[0] == pytest.approx(speed, rel=0.2)
+
+
 def test_sliding_block_stops_where_theory_says(block: Body) -> None:
     friction, speed, h = 0.4, 1.0, 0.005
     solver = FullSolver(block, colliders=FLOOR, contact=ContactSettings(friction=friction))

@@ -40,8 +40,8 @@ class ContactPotential:
         ends = np.arange(0, width * count + 1, width)
         self._J = csr_array((contacts.weights.ravel(), contacts.vertices.ravel(), ends), (count, len(x_begin)))
         along = stiffness * contacts.area
-        held = np.zeros(len(contacts)) if engaged is None else engaged.astype(np.float64)
-        self.penalty = Penalty(contacts.normal, along, alpha * held * along)
+        self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
+        self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
         self.friction: Friction | None = None
         if friction is not None and lagged is not None:
             self.friction = Friction(contacts.normal, friction * lagged, slip)

@@ -15,7 +15,7 @@ from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
-from supple.contact.sets import choose, merge
+from supple.contact.sets import choose, is_in, merge
 from supple.errors import SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
@@ -123,7 +123,7 @@ class ContactLoop:
                     contacts, found, y,
                     refresh=count < _KEEPS_GEOMETRY, drop=count < _KEEPS_ALL, several=count >= _KEEPS_FOLDS,
                 )  # fmt: skip
-                fresh = self._freeze_again(contacts, step, y)
+                fresh = self._freeze_again(contacts, step, y, potential)
                 changes, size = _compare(potential, fresh, y)
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
             if settled or count == MOST_ROUNDS:
@@ -133,7 +133,7 @@ class ContactLoop:
             y, resolution = solve(Round(potential, y, impact, rubs, False))
         if count >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
             whole = merge(contacts, found, y, drop=False, several=True)
-            changes, size = _compare(potential, self._freeze_again(whole, step, y), y)
+            changes, size = _compare(potential, self._freeze_again(whole, step, y, potential), y)
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
@@ -142,20 +142,35 @@ class ContactLoop:
         self._admit(outcome, inputs)
         return outcome
 
-    def _freeze(self, contacts: Contacts, step: Approach, y: FloatArray, lagged: FloatArray) -> ContactPotential | None:
-        """The potential of contacts found at y [m], (n, 3), with lagged normal forces [N], (m,)."""
+    def _freeze(
+        self,
+        contacts: Contacts,
+        step: Approach,
+        y: FloatArray,
+        lagged: FloatArray,
+        before: ContactPotential | None = None,
+    ) -> ContactPotential | None:
+        """The potential of contacts found at y [m], (n, 3), with lagged normal forces [N], (m,).
+
+        What was engaged in the round `before` stays so: springs across the normal must not come and go.
+        """
         if not len(contacts):
             return None
         settings, duration = self.detector.settings, step.inputs.duration
         slip = self._size * (_CREEP * duration if step.ca else _STATIC_CREEP)
+        engaged = contacts.depth(y) > 0.0
+        if before is not None and settings.alpha > 0.0:
+            engaged |= is_in(contacts, choose(before.contacts, before.engaged), places=True)
         return ContactPotential(
-            contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, contacts.depth(y) > 0.0,
+            contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, engaged,
             settings.friction or None, lagged, slip, duration,
         )  # fmt: skip
 
-    def _freeze_again(self, contacts: Contacts, step: Approach, y: FloatArray) -> ContactPotential | None:
-        """The potential of contacts found at y [m], (n, 3), where the last round arrived."""
-        return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step))
+    def _freeze_again(
+        self, contacts: Contacts, step: Approach, y: FloatArray, before: ContactPotential | None
+    ) -> ContactPotential | None:
+        """The potential of contacts found at y [m], (n, 3), where the round `before` arrived."""
+        return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step), before)
 
     def _resting_forces(self, contacts: Contacts, step: Approach) -> FloatArray:
         """Normal forces as the step begins [N], (m,)."""
