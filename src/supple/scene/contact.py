@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from supple.contact.ccd import import_ipctk
 from supple.contact.settings import ContactSettings
@@ -61,6 +61,15 @@ class ContactTable(Section):
         default=False,
         description="check after every step whether surfaces have passed through each other (needs ipctk)",
     )
+
+    @model_validator(mode="after")
+    def _asks_for_self(self) -> ContactTable:
+        unused = [key for key, given in (("ignore", self.ignore), ("edges", self.edges)) if given]
+        if unused and not self.self_:
+            raise ValueError(
+                f"has {unused[0]}, which is about the body and itself, with self = false: remove one of them"
+            )
+        return self
 
 
 def contact_settings(table: ContactTable, mesh: TetMesh, metres: float) -> ContactSettings:
