@@ -63,12 +63,9 @@ class ContactTable(Section):
     )
 
     @model_validator(mode="after")
-    def _asks_for_self(self) -> ContactTable:
-        unused = [key for key, given in (("ignore", self.ignore), ("edges", self.edges)) if given]
-        if unused and not self.self_:
-            raise ValueError(
-                f"has {unused[0]}, which is about the body and itself, with self = false: remove one of them"
-            )
+    def _edges_are_its_own(self) -> ContactTable:
+        if self.edges and not self.self_:
+            raise ValueError("has edges, which are those of the body against its own, with self = false: remove one")
         return self
 
 
