@@ -168,6 +168,22 @@ def check_bend() -> None:
     assert motion.last == pytest.approx(rest, abs=2e-3)
 
 
+def check_flesh() -> None:
+    """The reduced rod keeps its tolerance of what full flesh does beside its bones, which is a tenth of its length."""
+    small = {"mesh": {"resolution": 10}, "time": {"frames": 24}, "training": {"cases": 3}}
+    reduced, full = play("flesh", small), play("flesh", {**small, "method": {"name": "full", "tolerance": 1e-4}})
+    frames, mass = range(1, 25), full.built.body.mass
+    error, beside = (
+        sum(float(mass @ ((x - other) ** 2).sum(axis=1)) for x, other in pairs)
+        for pairs in (
+            [(reduced.frames[frame], full.frames[frame]) for frame in frames],
+            [(full.frames[frame], skin(full, frame)) for frame in frames],
+        )
+    )
+    assert np.sqrt(error / beside) < 0.05
+    assert max(np.abs(full.frames[frame] - skin(full, frame)).max() for frame in frames) == pytest.approx(0.1, abs=0.05)
+
+
 def check_wave() -> None:
     """The lifted hand rises by half an arm, and flesh lags behind its bones by centimetres, not by decimetres."""
     motion = play("wave", {"mesh": {"resolution": 24}})
@@ -204,7 +220,7 @@ def test_every_example_is_checked_and_starts_with_a_comment() -> None:
 
 
 #: Cells along the longest side with which the doctor looks at an example, where 6 would leave too little of it.
-CELLS = {"bend": 10, "wave": 24, "walk": 26}
+CELLS = {"bend": 10, "flesh": 10, "wave": 24, "walk": 26}
 
 
 @pytest.mark.parametrize("name", CHECKS)

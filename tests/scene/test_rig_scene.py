@@ -404,7 +404,6 @@ def test_info_and_doctor_speak_of_the_rig(tmp_path: Path) -> None:
         ({"motion": {"keys": None, "file": "none.bvh"}}, "none.bvh cannot be found"),
         ({"motion": {"speed": 0.0}}, "motion.speed = 0.0 must be greater than 0"),
         ({"motion": {"keys": [{"t": 0.0, "pose": "bent"}], "loop": True}}, "motion: only a motion of two or more keys"),
-        ({"method": {"name": "reduced"}}, 'method.name = "reduced" does not know .rig. yet'),
     ],
 )
 def test_bad_input_is_named(change: Tables, message: str) -> None:

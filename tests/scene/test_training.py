@@ -24,7 +24,8 @@ from supple.scene.prepare import _unfit, bare_name, default_model, train_scene
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.training import train_model
 from supple.scene.training_basis import Span, soft_modes, span_motions
-from supple.scene.training_motion import follow_pins, gather_snapshots, see_locally
+from supple.scene.training_motion import gather_snapshots, see_locally
+from supple.scene.training_pins import follow_pins
 from supple.scene.training_report import _find_remedy
 from supple.scene.training_search import Attempt, _has_stalled
 from supple.subspace import Basis
@@ -365,7 +366,7 @@ def test_a_model_is_found_beside_the_scene_and_trained_anew_when_loads_change(tm
     assert "using" in second.text
     prepare_scene(stage_of(**override(quick, {"gravity": [0.0, 0.0, -5.0]})), third, source)
     assert third.steps == 18
-    assert "was trained for other loads, pins or time steps: training again" in third.text
+    assert "was trained for other loads, pins, motions or time steps: training again" in third.text
 
 
 QUICK: dict[str, Any] = {"training": {"cases": 2, "steps": 6}, "method": {"tolerance": 0.2}}
@@ -413,7 +414,7 @@ def test_files_are_named_after_the_whole_name_of_the_scene(stored: Path, tmp_pat
 
 def test_a_named_model_for_other_loads_warns(stored: Path) -> None:
     named = override(QUICK, {"method": {"model": str(stored)}, "gravity": [0.0, 0.0, -5.0]})
-    with pytest.warns(SuppleWarning, match="was trained for other loads, pins or time steps, so its error here is not"):
+    with pytest.warns(SuppleWarning, match="other loads, pins, motions or time steps, so its error here is not"):
         prepare_scene(stage_of(**named))
 
 

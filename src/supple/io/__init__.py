@@ -7,6 +7,7 @@ from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES, load_mesh, load_surface, load_tets
 from supple.io.model_file import load_model, save_model
 from supple.io.save import save_surface, save_tets
+from supple.io.skinned_file import load_skinned, save_skinned
 
 __all__ = [
     "CACHE_SUFFIXES",
@@ -20,6 +21,7 @@ __all__ = [
     "load_checkpoint",
     "load_mesh",
     "load_model",
+    "load_skinned",
     "load_surface",
     "load_tets",
     "open_cache",
@@ -27,6 +29,7 @@ __all__ = [
     "probe",
     "save_checkpoint",
     "save_model",
+    "save_skinned",
     "save_surface",
     "save_tets",
 ]

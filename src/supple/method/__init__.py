@@ -6,9 +6,10 @@ from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
-from supple.method.skinned_training import train_skinned
+from supple.method.skinned_training import train_skinned, train_skinned_rules
 from supple.method.solver import Report, Solver
 from supple.method.state import FullState
+from supple.method.trained import TrainedModel
 
 __all__ = [
     "FullSolver",
@@ -20,5 +21,7 @@ __all__ = [
     "SkinnedModel",
     "SkinnedSolver",
     "Solver",
+    "TrainedModel",
     "train_skinned",
+    "train_skinned_rules",
 ]

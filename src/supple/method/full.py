@@ -116,7 +116,9 @@ class FullSolver:
     def to_full(self, state: FullState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return state.x, state.v, state.a
 
-    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> FullState:
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> FullState:
         x, v, a = (np.array(field, np.float64, order="C") for field in (x, v, a))
         return FullState(time, x, v, a)
 

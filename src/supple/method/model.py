@@ -51,6 +51,10 @@ class ReducedModel:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
+    def tell(self) -> dict[str, Any]:
+        """What there is beside subspace and rule, by name."""
+        return {"carried_fields": self.carried.shape[1]}
+
 
 def fingerprint(body: Body) -> dict[str, Any]:
     """What a model must find again in the body it serves, part by part."""

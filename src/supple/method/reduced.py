@@ -135,7 +135,9 @@ class ReducedSolver:
         v, a = (self.model.basis.lift(state.shapes[k]) for k in (1, 2))
         return self.positions(state), v, a
 
-    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> ReducedState:
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> ReducedState:
         x, v, a = (np.asarray(field, np.float64) for field in (x, v, a))
         held, rest = self.body.pins.vertices, self.body.mesh.vertices
         if self.is_free or not np.array_equal(x[held], rest[held]):

@@ -42,3 +42,7 @@ class SkinnedModel:
         for array in (self.basis.columns, self.basis.importance, *rules):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+    def tell(self) -> dict[str, Any]:
+        """What there is beside subspace and rule, by name."""
+        return {"particles": self.particles.size, "particles_heldout_error": self.particles.heldout_error}

@@ -7,10 +7,10 @@ from supple.cubature.train_skinned import train_particles, train_skinned_rule
 from supple.elastic import Body
 from supple.method.skinned_model import SkinnedModel
 from supple.rig import SkinnedRig
-from supple.subspace import diagonalise
+from supple.subspace import Basis, diagonalise
 from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 
-__all__ = ["train_skinned"]
+__all__ = ["train_skinned", "train_skinned_rules"]
 
 FloatArray = NDArray[np.float64]
 
@@ -33,7 +33,20 @@ def train_skinned(
     pulled = pull_back_all(rig, poses, positions)
     found = pulled_back_basis(pulled, body.mass, rank=rank, tolerance=None if rank else tolerance)
     basis = diagonalise(found, body)
-    recorded = basis.project_all(pulled)
+    return train_skinned_rules(body, rig, basis, poses, basis.project_all(pulled), rng, tolerance=tolerance)
+
+
+def train_skinned_rules(
+    body: Body,
+    rig: SkinnedRig,
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = 0.01,
+) -> SkinnedModel:
+    """The model in a diagonalised basis of a body that was recorded at coordinates (r, k) in `poses` (k, p)."""
     rule = train_skinned_rule(body, rig, basis, poses, recorded, tolerance, rng)
     particles = train_particles(rig, basis, poses, recorded, tolerance, rng)
     reach = float(np.sqrt((basis.importance @ recorded**2).max()))

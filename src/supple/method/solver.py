@@ -61,8 +61,10 @@ class Solver(Protocol[State]):
     def to_full(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions [m], velocities [m/s] and accelerations [m/s²] of all vertices."""
 
-    def from_full(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0) -> State:
-        """The state nearest to given motion."""
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> State:
+        """The state nearest to given motion, in a pose where bones carry the state."""
 
     def pack(self, state: State) -> dict[str, NDArray[np.generic]]:
         """The state as arrays: what a checkpoint saves."""

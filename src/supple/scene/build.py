@@ -16,14 +16,15 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
 from supple.mesh import MeshQuality, TetMesh, TriMesh, assess_quality, embed
-from supple.method import FullSolver, ReducedModel, ReducedSolver, Solver
+from supple.method import FullSolver, ReducedSolver, SkinnedModel, SkinnedSolver, Solver, TrainedModel
 from supple.scene.contact import contact_settings, describe_contact
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import describe_material, make_material
 from supple.scene.obstacle import make_obstacle
-from supple.scene.rigging import make_rigging
-from supple.scene.schema import Scene, StartTable
+from supple.scene.rig_reduced import refuse_unbuilt
+from supple.scene.rigging import Rigging, make_rigging
+from supple.scene.schema import Scene
 from supple.scene.select import Select, describe_place, select_tets, select_vertices
 from supple.scene.source import Source, make_source
 from supple.scene.units import UNITS_RULE, to_metres
@@ -105,7 +106,7 @@ class Built(Stage):
     """A scene ready to run."""
 
     solver: Solver[Any]
-    model: ReducedModel | None = None
+    model: TrainedModel | None = None
     """What the solver was trained to be, for a method that is trained."""
 
     def describe(self) -> list[str]:
@@ -113,17 +114,14 @@ class Built(Stage):
         return [*super().describe(), *self.solver.describe()]
 
 
-def build_scene(scene: Scene, model: ReducedModel | None = None) -> Built:
+def build_scene(scene: Scene, model: TrainedModel | None = None) -> Built:
     """The objects a scene describes; a reduced method needs its model, which `prepare_scene` finds or trains."""
     return add_solver(set_stage(scene), model)
 
 
 def set_stage(scene: Scene) -> Stage:
     """What a scene describes, but its solver; a selection without content or a missing file is refused."""
-    if scene.rig is not None and scene.method.name != "full":
-        raise SceneError(
-            f'method.name = "{scene.method.name}" does not know [rig] yet: use "full", or remove the table.'
-        )
+    refuse_unbuilt(scene)
     metres = scene.metres
     si = to_metres(scene, metres)
     source = make_source(si.mesh, metres, scene.up_axis)
@@ -148,10 +146,7 @@ def set_stage(scene: Scene) -> Stage:
     drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging)
     touching = si.touching()
     contact = None if touching is None else contact_settings(touching, mesh, metres)
-    velocity = starting_velocity(body, si.start)
-    if rigging is not None and si.time.integrator != "static":
-        velocity += rigging.velocities(-si.time.preroll / si.time.fps)
-    return Stage(scene, source, materials, body, drive, velocity, contact)
+    return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact)
 
 
 def _key(table: str, number: int, name: str | None) -> str:
@@ -209,16 +204,18 @@ def place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64],
     return Load(force, chosen, share)
 
 
-def starting_velocity(body: Body, start: StartTable) -> NDArray[np.float64]:
-    """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
-    rest = body.mesh.vertices
+def starting_velocity(body: Body, scene: Scene, rigging: Rigging | None) -> NDArray[np.float64]:
+    """Velocity [m/s] of every vertex at the start of a scene in metres, shape (n, 3): its own and the rig's."""
+    rest, start, time = body.mesh.vertices, scene.start, scene.time
     centre = body.mass @ rest / body.mass.sum()
     velocity: NDArray[np.float64] = np.cross(start.spin, rest - centre) + start.velocity
     velocity[body.pins.vertices] = np.where(body.pins.held, 0.0, velocity[body.pins.vertices])
+    if rigging is not None and time.integrator != "static":
+        velocity += rigging.velocities(-time.preroll / time.fps)
     return velocity
 
 
-def add_solver(stage: Stage, model: ReducedModel | None = None) -> Built:
+def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
     """The stage with the solver that `[method]` and `[time]` name."""
     parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
     if stage.scene.method.name == "full":
@@ -247,15 +244,16 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
-def reduced_solver(stage: Stage, model: ReducedModel) -> ReducedSolver:
+def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     """The solver of a scene in a trained subspace."""
-    time, method = stage.scene.time, stage.scene.method
-    return ReducedSolver(
-        stage.body,
-        model,
-        integrator=time.integrator,
-        tolerance=method.residual,
-        max_iterations=method.max_iterations,
-        colliders=stage.drive.colliders,
-        contact=stage.contact,
-    )
+    rigging, method = stage.drive.rigging, stage.scene.method
+    common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
+    if method.max_iterations is not None:
+        common["max_iterations"] = method.max_iterations
+    if isinstance(model, SkinnedModel):
+        if rigging is None:
+            raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
+        return SkinnedSolver(stage.body, rigging.rig, model, **common)
+    if rigging is not None:
+        raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
+    return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)

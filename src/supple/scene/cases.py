@@ -1,4 +1,4 @@
-"""Training cases: a scene's own motion with its loads, its start and the speed of its pins drawn anew."""
+"""Training cases: a scene's own motion with its loads, its start and the speed of its pins and bones drawn anew."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Vector = tuple[float, float, float]
 Moving = TypeVar("Moving", Pin, ColliderTable)
 
 FEWEST, MOST = 12, 60  #: steps of a case when nothing in the scene asks for more
-SLOWEST = 0.1  #: factor on the speed of pins
+SLOWEST = 0.1  #: factor on the speed of pins and bones
 LONGEST = 240  #: steps of a case, however long the scene moves its pins
 LONGEST_HELDOUT = 120  #: steps of a held-out case, which goes on as long as the scene: errors grow with time
 
@@ -64,6 +64,11 @@ class Case:
         numbers = range(self.steps)
         return np.stack([self.inputs(0).begin.targets, *(self.inputs(number).end.targets for number in numbers)])
 
+    def poses(self) -> FloatArray:
+        """Poses of the rig before the first step and after every one, (steps + 1, p); without a rig there are none."""
+        moments = [self.inputs(0).begin, *(self.inputs(number).end for number in range(self.steps))]
+        return np.stack([np.zeros(0) if moment.pose is None else moment.pose for moment in moments])
+
     def stamp(self, body: str, tolerance: float) -> str:
         """Fingerprint of all that decides this motion of a body with the given hash."""
         drive = self.drive
@@ -71,6 +76,7 @@ class Case:
         tables += [load.force.model_dump(mode="json") for load in drive.loads]
         numbers = [self.first, self.steps, self.rate, self.integrator, tolerance, drive.gravity]
         solids = [obstacle.digest() for obstacle in drive.obstacles]
+        solids += [] if drive.rigging is None else [drive.rigging.digest()]
         version = supple.__version__  # another one may step otherwise
         digest = hashlib.sha256(json.dumps([version, body, tables, numbers, solids], sort_keys=True).encode())
         for array in (self.velocity, *(load.weights for load in drive.loads)):
@@ -129,7 +135,7 @@ def _acts(stage: Stage) -> bool:
 
 def _deforms(stage: Stage) -> bool:
     """Whether the scene itself deforms the body: one that nothing stops only travels under what acts on all of it."""
-    if stage.drive.obstacles or any(len(part.vertices) for part in stage.drive.parts):
+    if stage.drive.rigging or stage.drive.obstacles or any(len(part.vertices) for part in stage.drive.parts):
         return _acts(stage)
     pushed = any(0 < len(load.vertices) < len(stage.body.mass) for load in stage.drive.loads)
     return pushed or any(stage.scene.start.spin)
@@ -160,14 +166,17 @@ def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
     loads = tuple(_vary_load(load, draw) for load in (*stage.drive.loads, *extra))
     if not is_driven(stage):
         gravity = _vector(EARTH * draw.factor() * down)
-    parts = stage.drive.parts
-    obstacles = stage.drive.obstacles
+    parts, obstacles = stage.drive.parts, stage.drive.obstacles
+    rigging = (
+        None if stage.drive.rigging is None else stage.drive.rigging.hastened(_pace(speed, number, table.strength))
+    )
     if stage.scene.time.integrator != "static":
         parts = tuple(HeldPart(_hasten(part.pin, speed), part.vertices) for part in parts)
         obstacles = tuple(replace(obstacle, table=_hasten(obstacle.table, speed)) for obstacle in obstacles)
     start = si.start.model_copy(update={"velocity": velocity, "spin": spin})
-    drive = Drive(stage.body, parts, loads, gravity if any(gravity) else None, obstacles)
-    return _make_case(stage, f"{name}-{number:04d}", drive, starting_velocity(stage.body, start), steps)
+    drive = Drive(stage.body, parts, loads, gravity if any(gravity) else None, obstacles, rigging)
+    begun = starting_velocity(stage.body, si.model_copy(update={"start": start}), rigging)
+    return _make_case(stage, f"{name}-{number:04d}", drive, begun, steps)
 
 
 def _make_case(stage: Stage, name: str, drive: Drive, velocity: FloatArray, steps: int) -> Case:
@@ -215,6 +224,14 @@ def _vary_load(load: Load, draw: _Draw) -> Load:
     return replace(load, force=load.force.model_copy(update={"vector": draw.vary(load.force.vector)}))
 
 
+def _pace(speed: float, number: int, strength: tuple[float, float]) -> float:
+    """The speed of bones: in every other case fast enough to get to the end, whose poses nothing else would teach."""
+    low, high = strength
+    if number % 2 or speed >= 1.0 or high <= 1.0:
+        return speed
+    return 1.0 + (high - 1.0) * (speed - low) / (1.0 - low)
+
+
 def _hasten(table: Moving, speed: float) -> Moving:
     """The pin or collider going through its motion `speed` times as fast."""
     changed: dict[str, Any] = {}
@@ -233,8 +250,8 @@ def _hasten(table: Moving, speed: float) -> Moving:
 
 
 def last_key(drive: Drive) -> float:
-    """Time [s] after which pins and colliders stand still and loads are steady; infinite for endless motion."""
-    times = [0.0]
+    """Time [s] after which pins, colliders and bones stand still and loads are steady; infinite for endless motion."""
+    times = [0.0 if drive.rigging is None else drive.rigging.course.end]
     for part in drive.parts:
         times += [time for time in (part.pin.from_, part.pin.until) if time is not None]
     for table in drive.tables():

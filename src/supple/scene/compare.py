@@ -44,6 +44,8 @@ class Entry:
     contestant: Contestant
     track: Track
     errors: Errors | None
+    of_flesh: float | None = None
+    """Error of the run relative to what flesh moves beside its bones; None without a rig."""
 
     @property
     def tolerance(self) -> float | None:
@@ -125,7 +127,8 @@ def compare_methods(
         for contestant in contestants:
             listener.say(f"{contestant.label} ...")
             run = _run_warm(contestant.built, listener)
-            entries.append(Entry(contestant, run, _measure(contestant.built, run, track)))
+            errors, of_flesh = _measure(contestant.built, run, track), _measure_flesh(contestant.built, run, track)
+            entries.append(Entry(contestant, run, errors, of_flesh))
     return Comparison(reference, dict(trials or {}), track, tuple(entries))
 
 
@@ -144,6 +147,18 @@ def _measure(built: Built, track: Track, reference: Track) -> Errors | None:
     for number in range(len(track.frames)):
         measure.add(track.frames[number], reference.frames[number])
     return measure.finish()
+
+
+def _measure_flesh(built: Built, track: Track, reference: Track) -> float | None:
+    """The error of the frames that were reached, as training has it: relative to what flesh moves beside bones."""
+    rigging, rest = built.drive.rigging, built.mesh.vertices
+    if rigging is None or not track.rows:
+        return None
+    measure = Measure(rest, built.body.mass, longest_side(built))
+    for row, x, wanted in zip(track.rows, track.frames, reference.frames, strict=False):
+        pose = rigging.course.pose(row.time)
+        measure.add(rigging.rig.pull_back(pose, x), rigging.rig.pull_back(pose, wanted))
+    return measure.finish().relative
 
 
 def longest_side(built: Built) -> float:

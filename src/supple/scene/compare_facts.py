@@ -56,7 +56,7 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
     tolerance, errors = entry.tolerance, entry.errors
     kept, judged_by = None, None
     if tolerance is not None and errors is not None:
-        judged_by, error = _judge(errors, is_held=_is_held(entry.contestant.built))
+        judged_by, error = _judge(errors, entry.of_flesh, is_held=_is_held(entry.contestant.built))
         kept = entry.track.failure is None and error <= tolerance
     return {
         "label": entry.contestant.label,
@@ -72,7 +72,7 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
         "within_tolerance": kept,
         "judged_by": judged_by,
         "estimated_error": max(estimates) if estimates else None,
-        "error": None if errors is None else _tell_errors(errors, entry.track),
+        "error": None if errors is None else _tell_errors(errors, entry.track, entry.of_flesh),
         "training": dict(entry.contestant.facts),
     }
 
@@ -82,11 +82,14 @@ def _is_held(built: Built) -> bool:
     return len(built.body.pins.vertices) > 0 or bool(built.drive.obstacles)
 
 
-def _judge(errors: Errors, *, is_held: bool) -> tuple[str, float]:
-    """Which error the accuracy asked for is about, and that error: travel must not flatter a body that nothing holds.
+def _judge(errors: Errors, of_flesh: float | None, *, is_held: bool) -> tuple[str, float]:
+    """Which error the accuracy asked for is about, and that error: travel must not flatter a body that nothing holds,
+    nor one that bones carry.
 
     Training judges the same way.
     """
+    if of_flesh is not None:
+        return "relative_to_skinning", of_flesh
     if is_held or errors.of_deformation is None:
         return "relative", errors.relative
     return "relative_to_deformation", errors.of_deformation
@@ -104,12 +107,13 @@ def _tell_cost(track: Track) -> dict[str, Any]:
     }
 
 
-def _tell_errors(errors: Errors, track: Track) -> dict[str, Any]:
+def _tell_errors(errors: Errors, track: Track, of_flesh: float | None) -> dict[str, Any]:
     """Errors as supple.method.measure defines them; frames by their numbers."""
     furthest = int(np.argmax(errors.greatest))
     return {
         "relative": errors.relative,
         "relative_to_deformation": errors.of_deformation,
+        "relative_to_skinning": of_flesh,
         "worst_relative": float(errors.by_frame[errors.worst]),
         "worst_frame": track.rows[errors.worst].frame,
         "max_m": float(errors.greatest[furthest]),

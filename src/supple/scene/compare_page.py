@@ -18,7 +18,8 @@ __all__ = ["make_page"]
 DEFINITION = (
     "Errors are distances from the full solver at the same vertex and frame. The relative error is their "
     "mass-weighted root mean square over that of the body's displacement from its start, taken over the whole run; "
-    "relative to the deformation, the body's rigid motion is first taken out of the latter. Times are means over all "
+    "relative to the deformation, the body's rigid motion is first taken out of the latter; relative to the "
+    "skinning, what bones do to it. Times are means over all "
     "frames with warm kernels, one thread pool, one process; the pre-roll is not counted."
 )
 
@@ -30,6 +31,7 @@ CHOSEN = {
     "rank": "rank of the basis",
     "elements": "elements of the cubature",
     "carried_fields": "fields that follow pins",
+    "particles": "vertices of the frame's cubature",
     "projection_error": "missed by the basis",
     "rule_heldout_error": "held-out residual of the cubature",
     "frequency_error": "error of the first frequencies",
@@ -108,6 +110,7 @@ def _error_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     shown: dict[str, Callable[[Mapping[str, Any]], Cell]] = {
         "relative error of the run": lambda error: to_percent(error["relative"]),
         "relative to the deformation": lambda error: to_percent(error["relative_to_deformation"]),
+        "relative to the skinning": lambda error: to_percent(error["relative_to_skinning"]),
         "worst frame": lambda error: f"{to_percent(error['worst_relative'])} (frame {error['worst_frame']})",
         "largest distance": lambda error: f"{to_length(error['max_m'])} (frame {error['max_frame']})",
         "of vertex": lambda error: str(error["max_vertex"]),
@@ -117,6 +120,7 @@ def _error_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     rows: list[list[Cell]] = [
         [name, *(None if error is None else show(error) for error in errors)] for name, show in shown.items()
     ]
+    rows = [row for row in rows if any(cell is not None for cell in row[1:])]
     if any(method["tolerance"] is not None for method in facts["methods"]):
         rows.append(["accuracy asked for", *(to_percent(method["tolerance"]) for method in facts["methods"])])
         rows.append(["kept here", *(say_kept(method) for method in facts["methods"])])

@@ -37,10 +37,11 @@ def summarise(facts: Mapping[str, Any]) -> list[str]:
 
 def _say_judge(method: Mapping[str, Any]) -> str:
     """Which error is meant, where it is not the one told first."""
-    if method["judged_by"] != "relative_to_deformation":
-        return ""
-    error = to_percent(method["error"]["relative_to_deformation"])
-    return f": nothing holds the body, so its error relative to the deformation counts, {error}"
+    why = {
+        "relative_to_deformation": "nothing holds the body, so its error relative to the deformation counts",
+        "relative_to_skinning": "bones carry the body, so its error relative to what flesh moves beside them counts",
+    }.get(method["judged_by"])
+    return "" if why is None else f": {why}, {to_percent(method['error'][method['judged_by']])}"
 
 
 def say_kept(method: Mapping[str, Any]) -> str | None:
@@ -48,8 +49,11 @@ def say_kept(method: Mapping[str, Any]) -> str | None:
     kept = method["within_tolerance"]
     if kept is None:
         return None
-    measure = ", relative to the deformation" if method["judged_by"] == "relative_to_deformation" else ""
-    return ("yes" if kept else "no") + measure
+    measures = {
+        "relative_to_deformation": ", relative to the deformation",
+        "relative_to_skinning": ", relative to the skinning",
+    }
+    return ("yes" if kept else "no") + measures.get(method["judged_by"], "")
 
 
 def _say_offline(method: Mapping[str, Any]) -> str:

@@ -13,8 +13,9 @@ from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
 from supple.io.model_file import is_model_file, load_model
 from supple.io.replay_mesh import MeshCache
+from supple.io.skinned_file import is_skinned_file, load_skinned
 from supple.mesh import TetMesh, TriMesh, assess_quality
-from supple.method import ReducedModel
+from supple.method import SkinnedModel, TrainedModel
 from supple.scene.load import load_scene
 from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene
@@ -39,6 +40,8 @@ def describe_file(path: str | Path) -> Facts:
         raise FileFormatError(f"{path} does not exist: check the path.")
     if path.suffix.lower() == ".npz" and is_model_file(path):
         return _describe_model(load_model(path))
+    if path.suffix.lower() == ".npz" and is_skinned_file(path):
+        return _describe_model(load_skinned(path))
     cache = open_cache(path)
     return describe_mesh(load_mesh(path)) if isinstance(cache, MeshCache) else _describe_recording(cache)
 
@@ -81,15 +84,16 @@ def _describe_scene(scene: Scene) -> Facts:
     return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
 
 
-def _describe_model(model: ReducedModel) -> Facts:
+def _describe_model(model: TrainedModel) -> Facts:
     """Facts about a trained model; what training noted comes last."""
     return {
         "kind": "model",
         "method": "reduced",
+        "serves": "a body with a rig" if isinstance(model, SkinnedModel) else "a body without a rig",
         "vertices": len(model.basis.mass),
         "basis": model.basis.source,
         "lowest_frequency_hz": float(np.sqrt(model.basis.importance.min()) / (2.0 * np.pi)),
-        "carried_fields": model.carried.shape[1],
+        **model.tell(),
         "trainer": model.rule.trainer,
         "rank": model.basis.rank,
         "elements": model.rule.size,

@@ -12,7 +12,8 @@ from typing import Any
 from supple.errors import FileFormatError, SuppleWarning, TrainingError
 from supple.io.files import probe_folder
 from supple.io.model_file import load_model, save_model
-from supple.method import ReducedModel
+from supple.io.skinned_file import load_skinned, save_skinned
+from supple.method import SkinnedModel, TrainedModel
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
@@ -22,7 +23,7 @@ from supple.scene.training_table import TrainingTable
 
 __all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "train_scene"]
 
-OTHER_LOADS = "was trained for other loads, pins or time steps"
+OTHER_LOADS = "was trained for other loads, pins, motions or time steps"
 
 
 def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path | None = None) -> Built:
@@ -41,9 +42,9 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     return add_solver(stage, found or train_scene(stage, path, listener, source))
 
 
-def load_named(stage: Stage, path: Path, listener: Listener) -> ReducedModel:
+def load_named(stage: Stage, path: Path, listener: Listener) -> TrainedModel:
     """The model that somebody chose for this scene; a warning tells where its figures do not hold here."""
-    model = load_model(path, stage.body)
+    model = _load(stage, path)
     _present(stage, model, path, listener)
     if model.facts.get("loads_stamp", stamp_loads(stage)) != stamp_loads(stage):
         warnings.warn(
@@ -55,7 +56,7 @@ def load_named(stage: Stage, path: Path, listener: Listener) -> ReducedModel:
     return model
 
 
-def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Path | None = None) -> ReducedModel:
+def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Path | None = None) -> TrainedModel:
     """A model of the scene, trained now and stored at `path`.
 
     Runs are cached where the scene says, or beside `source`, its file.
@@ -71,8 +72,23 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
-        listener.say(f"wrote {save_model(path, model, stage.body)}")
+        listener.say(f"wrote {_save(stage, path, model)}")
     return model
+
+
+def _load(stage: Stage, path: Path) -> TrainedModel:
+    """The model in a file; one for another body or rig than the stage's is refused."""
+    rigging = stage.drive.rigging
+    return load_model(path, stage.body) if rigging is None else load_skinned(path, stage.body, rigging.rig)
+
+
+def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
+    """Write a model of the stage's body; where it lies."""
+    rigging = stage.drive.rigging
+    if isinstance(model, SkinnedModel):
+        assert rigging is not None
+        return save_skinned(path, model, stage.body, rigging.rig)
+    return save_model(path, model, stage.body)
 
 
 def default_model(source: Path) -> Path:
@@ -91,6 +107,8 @@ def stamp_loads(stage: Stage) -> str:
     tables: dict[str, Any] = stage.scene.model_dump(mode="json", include=keys)
     tables["time"].pop("frames")
     tables["training"] = tables["training"]["load"]
+    if stage.drive.rigging is not None:
+        tables["rig"] = stage.drive.rigging.digest()
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
 
 
@@ -105,12 +123,12 @@ def _tell_settings(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _find(stage: Stage, path: Path, listener: Listener) -> ReducedModel | None:
+def _find(stage: Stage, path: Path, listener: Listener) -> TrainedModel | None:
     """The model at `path` if it serves this scene as accurately as it asks; why not is said."""
     if not path.exists():
         return None
     try:
-        model = load_model(path, stage.body)
+        model = _load(stage, path)
     except (FileFormatError, TrainingError) as error:
         listener.say(f"{str(error).rstrip('.')}: done now")
         return None
@@ -122,7 +140,7 @@ def _find(stage: Stage, path: Path, listener: Listener) -> ReducedModel | None:
     return model
 
 
-def _unfit(stage: Stage, model: ReducedModel) -> str | None:
+def _unfit(stage: Stage, model: TrainedModel) -> str | None:
     """Why a model of this body is not the one the scene asks for; mere defaults ask for nothing."""
     scene, method = stage.scene, stage.scene.method
     if model.facts.get("loads_stamp") != stamp_loads(stage):
@@ -143,14 +161,14 @@ def _unfit(stage: Stage, model: ReducedModel) -> str | None:
     return None if asked == own else "missed its tolerance with other settings"
 
 
-def _accuracy(stage: Stage, model: ReducedModel) -> float:
+def _accuracy(stage: Stage, model: TrainedModel) -> float:
     """The error that is asked of a model: the scene's, or what the model was trained to where the scene has none."""
     method = stage.scene.method
     trained = model.facts.get("tolerance")
     return method.accuracy if method.tolerance is not None or trained is None else float(trained)
 
 
-def _present(stage: Stage, model: ReducedModel, path: Path, listener: Listener) -> None:
+def _present(stage: Stage, model: TrainedModel, path: Path, listener: Listener) -> None:
     """Say what a model is worth, and warn where that is less than the scene asks for."""
     accuracy = _accuracy(stage, model)
     known = "" if model.error is None else f", error {100 * model.error:.3g} % on held-out cases"

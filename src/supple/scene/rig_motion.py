@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,13 +50,26 @@ class Course:
         """Whether the pose ever changes."""
         return bool((self.motion.poses != self.motion.poses[0]).any())
 
+    @property
+    def end(self) -> float:
+        """Time [s] after which the pose stays; infinite for a loop."""
+        if not self.moves:
+            return 0.0
+        return self.motion.end if self.motion.gain is None else math.inf
+
+    def hastened(self, speed: float, skeleton: Skeleton) -> Course:
+        """The same poses gone through `speed` times as fast; the pre-roll leads into that, and takes as long."""
+        motion = _hasten(self.motion, speed)
+        lead = None if self.lead is None else _lead_in(motion, skeleton, -self.lead.begin)
+        return replace(self, motion=motion, lead=lead)
+
 
 def plan_course(table: MotionTable, actor: Actor, up: UpAxis, lead: float) -> Course:
     """The poses of a scene whose pre-roll takes `lead` seconds."""
     with naming("motion"):
         motion, lines = _choose(table, actor, up)
         if table.speed != 1.0:
-            motion = replace(motion, times=motion.times / table.speed)
+            motion = _hasten(motion, table.speed)
         if table.loop is not None and table.loop != (motion.gain is not None):
             if table.loop:
                 motion = looped(motion, BLEND * motion.duration, up=up)
@@ -63,6 +77,10 @@ def plan_course(table: MotionTable, actor: Actor, up: UpAxis, lead: float) -> Co
                 motion = motion.cut(motion.begin, motion.end)
         lines = (f"motion: {lines[0]}, {_tell_length(motion)}", *lines[1:])
         return Course(motion, _lead_in(motion, actor.skeleton, lead) if lead > 0.0 else None, lines)
+
+
+def _hasten(motion: Motion, speed: float) -> Motion:
+    return replace(motion, times=motion.times / speed)
 
 
 def _tell_length(motion: Motion) -> str:

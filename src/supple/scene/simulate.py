@@ -42,10 +42,11 @@ def start_scene(built: Built) -> Simulated:
 
 def start_motion(solver: Solver[Any], drive: Drive, velocity: NDArray[np.float64], begin: float) -> Any:
     """A solver's state at time `begin` [s]: at rest, or moving with the velocities (n, 3) [m/s]."""
-    state = solver.start(drive.inputs(begin, begin))
+    inputs = drive.inputs(begin, begin)
+    state = solver.start(inputs)
     if velocity.any():
         x, _, a = solver.to_full(state)
-        state = solver.from_full(x, velocity, a, begin)
+        state = solver.from_full(x, velocity, a, begin, pose=inputs.begin.pose)
     return state
 
 

@@ -9,20 +9,22 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SceneError, TrainingError
-from supple.method import ReducedModel
+from supple.method import TrainedModel
 from supple.scene.build import Stage
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_driven, scene_steps
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.training_basis import Span, soft_modes, span_motions
-from supple.scene.training_motion import LocalMotion, Snapshots, follow_pins, gather_snapshots, see_locally
+from supple.scene.training_bones import BoneGuide
+from supple.scene.training_motion import Guide, LocalMotion, Snapshots, gather_snapshots, see_locally
+from supple.scene.training_pins import follow_pins
 from supple.scene.training_report import announce, tell_cases, tell_search
 from supple.scene.training_search import PROJECTION, Attempt, Clock, Trainer, pick_attempt
 
 __all__ = ["train_model"]
 
 
-def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> ReducedModel:
+def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> TrainedModel:
     """A model of the scene's body that meets `method.tolerance` on held-out cases, or the best with a warning.
 
     Finished full-space runs are kept in the folder `cache`; what was done and achieved is told to the listener and
@@ -61,7 +63,7 @@ class _Lessons:
     def __init__(self, stage: Stage, cache: SnapshotCache, clock: Clock, listener: Listener) -> None:
         self._stage, self._cache, self._clock, self._listener = stage, cache, clock, listener
         with clock.phase("basis"):
-            self._modes, self._frame = soft_modes(stage.body), follow_pins(stage)
+            self._modes, self._guide = soft_modes(stage.body), _find_guide(stage)
         period = 2.0 * np.pi / float(np.sqrt(self._modes.importance[0]))
         self._steps, self._heldout_steps = case_steps(stage, period)
         self._tell_plan()
@@ -90,7 +92,7 @@ class _Lessons:
         self._clock.add("simulate", sum(one.seconds for one in recorded))
         with self._clock.phase("basis"):
             lands = bool(stage.drive.obstacles) and not len(stage.body.pins.vertices)
-            seen = (see_locally(recorded.pop(0), self._frame, lands=lands) for _ in range(len(recorded)))  # let go
+            seen = (see_locally(recorded.pop(0), self._guide, lands=lands) for _ in range(len(recorded)))  # let go
             learned = gather_snapshots((next(seen) for _ in new), sum(case.steps + 1 for case in new))
             self.train = self.train.join(learned) if self.cases else learned
             self.cases += new
@@ -101,8 +103,14 @@ class _Lessons:
 
     def search(self, span: Span) -> Sequence[Attempt]:
         """Models tried in these subspaces."""
-        carried, say = self._frame.carried, self._listener.say
-        return Trainer(self._stage, span, carried, self.train, self.heldout, self._clock, say).search()
+        guide, say = self._guide, self._listener.say
+        return Trainer(self._stage, span, guide, self.train, self.heldout, self._clock, say).search()
+
+
+def _find_guide(stage: Stage) -> Guide:
+    """What carries the scene's body."""
+    rigging = stage.drive.rigging
+    return follow_pins(stage) if rigging is None else BoneGuide(stage.body, rigging.rig)
 
 
 def _refuse_release(stage: Stage) -> None:

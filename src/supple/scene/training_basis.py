@@ -79,8 +79,9 @@ class Span:
         for k in np.unique(np.linspace(1, len(motion.u) - 1, LOOKS).astype(int)):
             u = motion.u[k].ravel()
             lost = (u - columns @ (columns.T @ (metric * u))).reshape(-1, 3)
-            own += self.body.energy(rest + motion.d[k])
-            projected += self.body.energy(rest + motion.d[k] - lost)
+            view, seen = motion.views[k], rest + motion.d[k]
+            own += self.body.energy(view.show(seen))
+            projected += self.body.energy(view.show(seen - lost))
         return projected / own - 1.0 if own > 0.0 else 0.0
 
     def basis(self, rank: int) -> tuple[Basis, FloatArray]:
@@ -94,7 +95,10 @@ class Span:
 def soft_modes(body: Body) -> Basis:
     """The first few modes of a body that is either held so that it cannot move as a whole, or not at all."""
     if not _unknowns(body):
-        raise TrainingError("the pins hold the whole body, so there is no motion to learn: select a part of it.")
+        raise TrainingError(
+            "the pins hold the whole body, so there is no motion to learn: select a part of it, or use a finer mesh "
+            "where bones hold it."
+        )
     _refuse_loose_parts(body)
     rigid = RestStiffness(body).rigid.shape[1]
     if rigid and len(body.pins.vertices):

@@ -5,37 +5,66 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.elastic import Body
 from supple.errors import TrainingError
+from supple.method import TrainedModel
 from supple.method.measure import measure_errors
-from supple.scene.build import Stage
-from supple.scene.cases import Case, last_key
+from supple.scene.cases import Case
 from supple.scene.snapshot_cache import Recorded
-from supple.subspace import BodyFrame, carried_fields
-from supple.subspace.rigid_fit import pin_displacement
+from supple.subspace import Basis
 
-__all__ = ["LocalMotion", "Snapshots", "follow_pins", "gather_snapshots", "see_locally"]
+__all__ = ["Guide", "LocalMotion", "Snapshots", "View", "gather_snapshots", "see_locally"]
 
 FloatArray = NDArray[np.float64]
 STILL = 1e-9  #: share of the body's size below which nothing moved
-CARRIED = 1e-6  #: share of the body's size to which pin displacements are followed
-MOMENTS = 500  #: at which the scene's pins are looked at
+
+
+class View(Protocol):
+    """A body at one moment, without what carries it."""
+
+    def see(self, x: FloatArray) -> FloatArray:
+        """X + d [m] of positions x [m], (n, 3) both."""
+
+    def show(self, points: FloatArray) -> FloatArray:
+        """The positions x [m] of X + d [m], (n, 3) both."""
+
+
+class Guide(Protocol):
+    """What carries a body through its motions: pins, or bones."""
+
+    @property
+    def body(self) -> Body:
+        """The body at rest."""
+
+    @property
+    def carried(self) -> FloatArray:
+        """S, (3 n, s): fields by which it deforms the body beside what a basis must hold."""
+
+    def follow(self, recorded: Recorded) -> tuple[Sequence[View], FloatArray]:
+        """The views of all steps of a case, and its coordinates or poses (steps + 1, s)."""
+
+    def make_model(
+        self, basis: Basis, train: Snapshots, q: FloatArray, tolerance: float, rng: np.random.Generator
+    ) -> TrainedModel:
+        """A model in a basis, in which the snapshots are q (t, r), with rules to a tolerance; it does not warn."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalMotion:
-    """A case in the frame of the reference: x = c + R (X + d), d = S p + u."""
+    """A case without what carries the body: by pins x = c + R (X + d), d = S p + u; by bones x = φ(p, X + u)."""
 
     case: Case
-    frames: list[tuple[FloatArray, FloatArray]]
-    """R (3, 3) and c [m] at every step."""
+    views: Sequence[View]
+    """At every step."""
     d: FloatArray
     """Displacements in the frame [m], (steps + 1, n, 3)."""
     p: FloatArray
-    """Coordinates of the carried fields, (steps + 1, s)."""
+    """What carries it: coordinates of the carried fields, (steps + 1, s), or poses."""
     u: FloatArray
     """What carried fields leave of them [m], (steps + 1, n, 3): what a basis must hold."""
     share: float = 1.0
@@ -48,7 +77,7 @@ class LocalMotion:
 
     def error(self, positions: Sequence[FloatArray], rest: FloatArray, mass: FloatArray, size: float) -> float:
         """Relative error of positions (n, 3) [m] at every step: in the metric, to the displacements in the frame."""
-        seen = [(x - c) @ R for x, (R, c) in zip(positions, self.frames, strict=True)]
+        seen = [view.see(x) for x, view in zip(positions, self.views, strict=True)]
         return self.share * measure_errors(seen[1:], rest + self.d[1:], rest, mass, size).relative
 
 
@@ -85,32 +114,18 @@ def gather_snapshots(motions: Iterable[LocalMotion], count: int) -> Snapshots:
     return Snapshots(u, np.concatenate(p), largest, len(p))
 
 
-def follow_pins(stage: Stage) -> BodyFrame:
-    """The frame of the scene's body, with fields that hold all that its pins do over the scene."""
-    pins, rest = stage.body.pins, stage.mesh.vertices
-    end = stage.scene.time.frames / stage.scene.time.fps
-    last = last_key(stage.drive)
-    times = np.linspace(0.0, max(end, last if math.isfinite(last) else 0.0), MOMENTS)
-    moved = any(part.pin.move is not None or part.pin.turn is not None for part in stage.drive.parts)
-    held = [stage.drive.targets(float(time), float(time)) for time in (times if moved else times[:1])]
-    displacements = np.stack([pin_displacement(pins, rest, targets) for targets in held])
-    return BodyFrame(stage.body, carried_fields(stage.body, displacements, CARRIED * stage.mesh.size()))
-
-
-def see_locally(recorded: Recorded, frame: BodyFrame, *, lands: bool = False) -> LocalMotion:
-    """A recorded case in the body's frame; one in which nothing moves is refused.
+def see_locally(recorded: Recorded, guide: Guide, *, lands: bool = False) -> LocalMotion:
+    """A recorded case without what carries the body; one in which nothing moves is refused.
 
     Errors are relative to displacements in the frame. Where a body flies and `lands`, they are relative to its whole
     motion: when and where it lands decides how it deforms, and a thousandth of a long fall may be a whole dent.
     """
-    rest = frame.body.mesh.vertices
-    targets = recorded.case.targets()
-    frames = [frame.fit(x, held) for x, held in zip(recorded.x, targets, strict=True)]
-    d = np.stack([(x - c) @ R - rest for x, (R, c) in zip(recorded.x, frames, strict=True)])
-    p = np.stack([frame.follow(held) for held in targets])
-    u = d - (p @ frame.carried.T).reshape(d.shape) if frame.carried.shape[1] else d
-    share = _share_of(d, recorded.x, frame.body.mass) if lands else 1.0
-    motion, size = LocalMotion(recorded.case, frames, d, p, u, share), frame.body.mesh.size()
+    body = guide.body
+    views, p = guide.follow(recorded)
+    d = np.stack([view.see(x) - body.mesh.vertices for x, view in zip(recorded.x, views, strict=True)])
+    u = d - (p @ guide.carried.T).reshape(d.shape) if guide.carried.shape[1] else d
+    share = _share_of(d, recorded.x, body.mass) if lands else 1.0
+    motion, size = LocalMotion(recorded.case, views, d, p, u, share), body.mesh.size()
     if motion.largest <= STILL * size:
         raise TrainingError(
             f"nothing deforms in training {recorded.case.name}: the largest displacement is {motion.largest:.3g} m of "

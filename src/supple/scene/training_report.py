@@ -40,7 +40,7 @@ def tell_search(
         "rule_training_error": rule.training_error,
         "rule_heldout_error": rule.heldout_error,
         "frequency_error": rule.frequency_error,
-        "carried_fields": best.model.carried.shape[1],
+        **best.model.tell(),
         "attempts": {
             "rank": [attempt.model.basis.rank for attempt in attempts],
             "elements": [attempt.model.rule.size for attempt in attempts],

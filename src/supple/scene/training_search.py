@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature import Rule
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
-from supple.method import ReducedModel
+from supple.method import TrainedModel
 from supple.scene.build import Stage, reduced_solver
 from supple.scene.cases import play_case
 from supple.scene.training_basis import Span, check_rank
-from supple.scene.training_motion import LocalMotion, Snapshots
-from supple.scene.training_rule import find_rule
+from supple.scene.training_motion import Guide, LocalMotion, Snapshots
 from supple.subspace import Basis
 
 __all__ = ["PROJECTION", "STALLED", "Attempt", "Clock", "Trainer", "pick_attempt"]
@@ -40,7 +38,7 @@ RULES = 10  #: tolerances to try for a rule of few enough elements
 class Attempt:
     """A model that was tried."""
 
-    model: ReducedModel
+    model: TrainedModel
     projection: float  #: share of the held-out cases that its subspace misses
     aim: float  #: tolerance its rule was asked for
     error: float  #: against the full solver on the held-out cases; infinite when it failed
@@ -68,7 +66,7 @@ class Trainer:
 
     stage: Stage
     span: Span
-    carried: FloatArray
+    guide: Guide
     train: Snapshots
     heldout: Sequence[LocalMotion]
     clock: Clock
@@ -110,31 +108,29 @@ class Trainer:
         """A model of this rank with a rule to this tolerance, and its error."""
         with self.clock.phase("basis"):
             basis, coordinates = self.span.basis(rank)
-            reach = float(np.sqrt((coordinates**2 @ basis.importance).max()))
         with self.clock.phase("rule"):
-            rule = self._make_rule(basis, coordinates, aim)
-        model = ReducedModel(basis, rule, self.carried, reach)
+            model = self._make_model(basis, coordinates, aim)
         with self.clock.phase("check"):
             error = max(self._error(model, motion) for motion in self.heldout)
         projection = float(self.span.missed[rank - 1])
         self.say(
-            f"rank {rank}, {rule.size} elements: error {100 * error:.3g} % on held-out cases "
+            f"rank {rank}, {model.rule.size} elements: error {100 * error:.3g} % on held-out cases "
             f"(the subspace misses {100 * projection:.3g} %)"
         )
         return Attempt(model, projection, aim, error)
 
-    def _make_rule(self, basis: Basis, q: FloatArray, aim: float) -> Rule:
-        """A rule to this tolerance, or to the first looser one that is small enough."""
+    def _make_model(self, basis: Basis, q: FloatArray, aim: float) -> TrainedModel:
+        """A model with a rule to this tolerance, or to the first looser one that is small enough."""
         most, seed = self.stage.scene.method.elements, self.stage.scene.training.seed
         for _ in range(RULES):
             rng = np.random.default_rng([seed, 2])
-            rule = find_rule(self.stage.body, basis, self.carried, self.train, q, min(aim, 0.5), rng)
-            if most is None or rule.size <= most:
-                return rule
+            model = self.guide.make_model(basis, self.train, q, min(aim, 0.5), rng)
+            if most is None or model.rule.size <= most:
+                return model
             aim *= 1.5
         raise TrainingError(f"method.elements = {most} are too few for a subspace of rank {basis.rank}: raise them.")
 
-    def _error(self, model: ReducedModel, motion: LocalMotion) -> float:
+    def _error(self, model: TrainedModel, motion: LocalMotion) -> float:
         """How far the model's run of a case is from the full one; infinite when it fails."""
         body = self.stage.body
         try:

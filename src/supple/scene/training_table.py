@@ -42,7 +42,8 @@ class TrainingTable(Section):
     )
     strength: Annotated[tuple[float, float], BeforeValidator(_range)] = Field(
         default=(0.4, 1.3),
-        description="factors between which loads, start velocity and spin and the speed of pins are drawn, each anew",
+        description="factors between which loads, start velocity and spin and the speed of pins and bones are drawn, "
+        "each anew",
     )
     turn: Annotated[float, Unit("degrees")] = Field(
         default=30.0, ge=0, le=180, description="largest angle by which directions of loads are turned at random"
