@@ -275,7 +275,7 @@ def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
 
 def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     from supple.cubature import train
-    from supple.method import novelty, reduced, reduced_carry
+    from supple.method import novelty, reach, reduced_carry
     from supple.scene import cases, schema, training_basis, training_search
     from supple.subspace import interface
 
@@ -290,7 +290,7 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     search = training_search
     assert (search.TRIES, search.PROJECTION, search.FORCES, search.STALLED) == (6, 0.25, 1.0, 0.9)
     assert (training_basis.MODES, "ten vibration modes" in page) == (10, True)
-    assert f"more than {reduced._BEYOND:g} times" in page
+    assert f"more than {reach.BEYOND:g} times" in page
     assert f"more than {100 * novelty._MISSED:g} %" in page
     assert (reduced_carry._FAR, "a thousandth of the body's size" in page) == (1e-3, True)
     assert f"at most {train._SLACK:g} times the tolerance" in rules

@@ -45,7 +45,7 @@ def test_rule_without_elements_is_refused(body: Body, model: ReducedModel) -> No
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ({"integrator": "rk4"}, "integrator 'rk4' is not known: use one of static, implicit_euler, newmark"),
+        ({"integrator": "rk4"}, "integrator 'rk4' is not known: use one of implicit_euler, newmark, static"),
         ({"tolerance": 0.0}, "tolerance = 0 must lie between 0 and 1"),
         ({"tolerance": 1.0}, "tolerance = 1 must"),
         ({"tolerance": float("nan")}, "tolerance = nan must"),

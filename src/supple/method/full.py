@@ -13,6 +13,7 @@ from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning
+from supple.method.checks import check_duration, check_settings
 from supple.method.full_drag import make_drag, take_along
 from supple.method.full_step import FullStep
 from supple.method.halving import Tally, advance
@@ -62,12 +63,9 @@ class FullSolver:
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones.
         """
-        if integrator not in INTEGRATORS:
-            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
+        check_settings(integrator, tolerance)
         if linear_solver not in LINEAR_SOLVERS:
             raise SceneError(f"linear_solver {linear_solver!r} is not known: use one of {', '.join(LINEAR_SOLVERS)}.")
-        if not 0.0 < tolerance < 1.0:
-            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
         self.body = body
         self.tolerance = tolerance
         self.is_static = integrator == "static"
@@ -97,8 +95,7 @@ class FullSolver:
         return replace(state, a=initial_acceleration(self._body_at(inputs.begin), x, inputs.begin.forces))
 
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
-        if not inputs.duration > 0.0:
-            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        check_duration(inputs)
         watch, tally = Stopwatch(), Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         single = partial(self._single, watch=watch)

@@ -4,7 +4,6 @@ x = c + R (X + S p + U q): bodies held by pins that stand still have R = I; wher
 takes what is not rigid in their motion; the frame of a body that nothing holds is among the unknowns.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,10 +16,12 @@ from supple.contact.detector import Detector
 from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
-from supple.errors import SceneError, SuppleWarning
+from supple.errors import SceneError
+from supple.method.checks import check_duration, check_settings
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
+from supple.method.reach import Reach
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_contact import Touching
 from supple.method.reduced_fit import refuse_unfit
@@ -42,7 +43,6 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["ReducedSolver"]
 
 FloatArray = NDArray[np.float64]
-_BEYOND = 1.5  # times the trained size of coordinates at which a user is told
 _NOTHING = np.zeros((0, 0))
 
 
@@ -66,10 +66,7 @@ class ReducedSolver:
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         """
-        if integrator not in KINDS:
-            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(KINDS)}.")
-        if not 0.0 < tolerance < 1.0:
-            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+        check_settings(integrator, tolerance)
         refuse_unfit(body, model)
         self.body, self.model, self.tolerance = body, model, tolerance
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
@@ -87,8 +84,7 @@ class ReducedSolver:
         self._held = body.mesh.vertices[body.pins.vertices].tobytes()
         trained = model.facts.get("loads")  # a model made by hand says nothing about loads
         self._novelty = None if trained is None else Novelty(body, model.basis, trained)
-        self._told = False
-        self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
+        self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads")
         self._touching: Touching | None = None
         if touches:
             self._touching = Touching(body, self._shapes, self.rank, Detector(body, colliders, contact))
@@ -104,8 +100,7 @@ class ReducedSolver:
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time)
 
     def step(self, state: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
-        if not inputs.duration > 0.0:
-            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        check_duration(inputs)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
@@ -178,13 +173,13 @@ class ReducedSolver:
         s = self._scratch
         motion, iterations, residual, elastic, status, bent = self._still(
             s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds,
-            state.shapes, handles, forces, M, pull, self._weights, scalars, s.L, s.signs, s.stack, s.halves, s.K,
+            state.shapes, handles, forces, M, pull, self._reach.weights, scalars, s.L, s.signs, s.stack, s.halves, s.K,
         )  # fmt: skip
         tally.newton += iterations
         if status != CONVERGED:
             raise self._failure(ReducedState(inputs.end.time, motion), residual, status, inputs)
         tally.residual = max(tally.residual, residual)
-        self._tell(bent, inputs.end.time)
+        self._reach.tell(bent, inputs.end.time)
         return ReducedState(inputs.end.time, motion, elastic=elastic / scale, live=live)
 
     def _pushes(self, live: Live, end: Moment) -> tuple[FloatArray, FloatArray]:
@@ -261,7 +256,7 @@ class ReducedSolver:
             relief = self._touching.relieve(outcome, newton, h)
         reached = moving.arrive(state, step, newton.z, inputs.end.time, h, relief)
         q = newton.z[: self.rank]
-        self._tell(float(self._weights @ (q * q)), inputs.end.time)
+        self._reach.look(q, inputs.end.time)
         return reached._replace(elastic=newton.elastic / scale, live=live)
 
     def _find_hold(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], inputs: Inputs) -> ReducedState:
@@ -288,17 +283,6 @@ class ReducedSolver:
     def _rests(self, end: Moment) -> bool:
         """Whether the pins are where they are at rest."""
         return not self.is_free and end.targets.tobytes() == self._held  # bytes: a step has no time for array_equal
-
-    def _tell(self, bent: float, time: float) -> None:
-        """Warn, once, when the body is bent more than in training; `bent` is relative to that, squared."""
-        if bent > _BEYOND**2 and not self._told:
-            self._told = True
-            warnings.warn(
-                f"at {time:.4g} s the body is deformed {np.sqrt(bent):.2g} times as much as in any training sample, so "
-                "its error is not known: train with stronger loads, or use the full solver.",
-                SuppleWarning,
-                stacklevel=4,
-            )
 
     @cached_property
     def _centre(self) -> FloatArray:

@@ -5,7 +5,6 @@ Forces come from the elements of one rule, gravity and the inertia of the moving
 Drag by stiffness resists all strain, that by bending bones too, but no turn of them all together.
 """
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
-from supple.errors import SceneError, SuppleWarning
+from supple.errors import SceneError
+from supple.method.checks import check_duration, check_settings
 from supple.method.halving import Tally, advance
+from supple.method.reach import Reach
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
 from supple.method.skinned_drag import Drag, make_drag, turn_gradients
@@ -39,7 +40,6 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["SkinnedSolver"]
 
 FloatArray = NDArray[np.float64]
-_BEYOND = 1.5  # times the trained size of coordinates at which a user is told
 _NOTHING = np.zeros((0, 0))
 
 
@@ -59,10 +59,7 @@ class SkinnedSolver:
         max_iterations: int = 50,
     ) -> None:
         """`body` is held where its bones are, by pins that follow `rig`; `tolerance` is Newton's."""
-        if integrator not in INTEGRATORS:
-            raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
-        if not 0.0 < tolerance < 1.0:
-            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+        check_settings(integrator, tolerance)
         _refuse_unfit(body, rig, model)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self._integrator, self._name = integrator == "static", INTEGRATORS[integrator], integrator
@@ -78,8 +75,8 @@ class SkinnedSolver:
         # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
         self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * mass)) * size
         self._shake = 1e-14 * float(np.sqrt(mass)) * size
-        self._weights = model.basis.importance / (model.reach if model.reach > 0.0 else np.inf) ** 2
-        self._told, self._novelty = False, PoseNovelty(rig, model.poses)
+        self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads or these poses")
+        self._novelty = PoseNovelty(rig, model.poses)
 
     def start(self, inputs: Inputs | None = None) -> SkinnedState:
         if inputs is None:
@@ -92,8 +89,7 @@ class SkinnedSolver:
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time, pose=pose)
 
     def step(self, state: SkinnedState, inputs: Inputs) -> tuple[SkinnedState, Report]:
-        if not inputs.duration > 0.0:
-            raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+        check_duration(inputs)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
@@ -180,7 +176,7 @@ class SkinnedSolver:
         if status != CONVERGED:
             raise self._failure(state, pose, q, residual, status, inputs)
         tally.residual = max(tally.residual, residual)
-        self._tell(q, end.time)
+        self._reach.look(q, end.time)
         self._novelty.look(pose, end.time)
         x = self._particles.positions(placed, q)
         shapes = np.array([q, motion.velocity(q), motion.acceleration(q)])
@@ -238,18 +234,6 @@ class SkinnedSolver:
         external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
         failure.terms = {"elastic force": self.body.forces(x), "external force": external}
         return failure
-
-    def _tell(self, q: FloatArray, time: float) -> None:
-        """Warn, once, when the body is bent more than in training."""
-        bent = float(self._weights @ (q * q))
-        if bent > _BEYOND**2 and not self._told:
-            self._told = True
-            warnings.warn(
-                f"at {time:.4g} s the body is deformed {np.sqrt(bent):.2g} times as much as in any training sample, so "
-                "its error is not known: train with stronger loads or these poses, or use the full solver.",
-                SuppleWarning,
-                stacklevel=4,
-            )
 
 
 def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel) -> None:
