@@ -23,6 +23,7 @@ __all__ = ["NO_PAIRS", "Detector"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 NO_PAIRS: IntArray = np.zeros((0, 2), np.int32)  #: nothing is known to touch
+_SAME_SIDE = 0.85  # cosine between normals above which two triangles are of one side, not of a fold
 _NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
 
 
@@ -87,11 +88,24 @@ class Detector:
         return found if self._edges is None else join((found, self._edges.find(x)))
 
     def _remember(self, found: Contacts, known: IntArray, x: FloatArray) -> Contacts:
-        """Contacts of the body with itself, and known pairs that were not found again."""
+        """Contacts of the body with itself, and known pairs of vertices that were not found, or found on another side.
+
+        A vertex that slid from a triangle to the next one of the same side touches that alone, unless it came to rest
+        on both: on their edge a look finds now one, now the other.
+        """
         if self._self is None or not len(known):
             return found
         again = self._self.to_contacts(self._self.recall(known, self.edge, x))
-        return join((found, choose(again, ~is_in(again, found, places=True))))
+        rows = np.flatnonzero(found.weights[:, 0] == 1.0)  # contacts of edges have no vertex of their own
+        vertices = found.vertices[rows, 0]
+        place = np.searchsorted(vertices, again.vertices[:, 0])
+        place[place == len(vertices)] = 0
+        same = vertices[place] == again.vertices[:, 0] if len(vertices) else np.zeros(len(again), bool)
+        alike = np.zeros(len(again))
+        alike[same] = np.einsum("mi,mi->m", again.normal[same], found.normal[rows[place[same]]])
+        trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
+        keep = ~same | trembles | (alike < _SAME_SIDE)
+        return join((found, choose(again, keep & ~is_in(again, found, places=True))))
 
     def _check(self, inputs: Inputs) -> None:
         for moment in (inputs.begin, inputs.end):

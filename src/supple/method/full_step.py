@@ -60,6 +60,7 @@ class FullStep:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,
                 tolerance=tolerance, max_iterations=self._max_iterations, watch=self._watch,
+                resume=round.start is not None,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = increment.terms(failure.x)

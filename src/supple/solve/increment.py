@@ -126,6 +126,11 @@ class Increment:
 
         `project` clamps what elements contribute; `cautious` bounds the terms of contacts from above.
         """
+        self.stiffen(x, out, project=project)
+        return self.join(x, out, cautious=cautious)
+
+    def stiffen(self, x: FloatArray, out: FloatArray, *, project: bool) -> None:
+        """Fill `out` with what elements, inertia and damping contribute to ∇²Φ."""
         m, pattern = self.motion, self.map.pattern
         self.map.assemble(self.parts, x, out, form=PROJECTED if project else EXACT)
         diagonal = np.repeat(self.mass[self.map.free] * (m.ca + m.cv * self.damping_mass), 3)
@@ -133,6 +138,9 @@ class Increment:
         out[pattern.diagonal] += diagonal
         if m.cv and self.drag is not None:
             out += m.cv * self.drag.factor * self.drag.data
+
+    def join(self, x: FloatArray, out: FloatArray, *, cautious: bool = False) -> Overlay | None:
+        """Add what grabs and contacts contribute to `out`; blocks of vertices that share no element come back."""
         return self._coupling.add(x, out, cautious=cautious) if self._joints else None
 
     @cached_property

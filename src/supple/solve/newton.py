@@ -1,5 +1,6 @@
 """Newton's method with a line search on the potential of a step."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ FloatArray = NDArray[np.float64]
 _ARMIJO = 1e-4  # a step must bring this share of the decrease its slope promises
 _SMALLEST_STEP = 2.0**-20
 _OVERSHOT = 0.3  # a step of which less is left went much too far
+_HALVED = 0.5  # share of the residual that a step with a stiffness of earlier must get below
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
@@ -61,12 +63,14 @@ def minimise(
 ) -> Solution:
     """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N].
 
-    `resume`: this Φ differs little from that of the last call, so a factor kept from there may still serve.
+    `resume`: this Φ differs in its contacts from that of the last call, so stiffness and factor kept from there may
+    still serve; they do as long as residuals halve.
     """
     free, goal = system.map.free, max(tolerance * reference, floor)
     if isinstance(system.linear, ReusedFactor) and not resume:
         system.linear.restart()
     linear_iterations, cautious = 0, False
+    stale = resume and system.kept is not None
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -75,7 +79,9 @@ def minimise(
             return Solution(x, iteration, linear_iterations, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction = _newton_direction(step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), cautious, watch)
+        direction = _newton_direction(
+            step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), cautious, stale, watch
+        )
         linear_iterations += system.linear.iterations
         if iteration == 0:
             diagonal = system.matrix[system.map.pattern.diagonal]
@@ -95,6 +101,7 @@ def minimise(
         cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if x is ahead else step.gradient(x)
+        stale = stale and float(np.linalg.norm(gradient)) < _HALVED * size
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
 
 
@@ -105,15 +112,25 @@ def _newton_direction(
     gradient: FloatArray,
     tolerance: float,
     cautious: bool,
+    stale: bool,
     watch: Stopwatch,
 ) -> FloatArray:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected.
 
     `cautious`, after a step that went much too far: sliding contacts, which do not resist as such, resist like springs.
+    `stale`: all but the contacts is as it was.
     """
+    if stale:
+        with watch.phase("assembly"):
+            system.matrix[:] = system.kept
+            overlay = step.join(x, system.matrix, cautious=cautious)
+        with suppress(NotPositiveDefinite):
+            return _solve(system, overlay, gradient, tolerance, watch)
     for project in (False, True) if system.linear.notices_indefinite else (True,):
         with watch.phase("assembly"):
-            overlay = step.hessian(x, system.matrix, project=project, cautious=cautious)
+            step.stiffen(x, system.matrix, project=project)
+            system.kept = None if step.contact is None else system.matrix.copy()
+            overlay = step.join(x, system.matrix, cautious=cautious)
         try:
             return _solve(system, overlay, gradient, tolerance, watch)
         except NotPositiveDefinite:

@@ -11,6 +11,8 @@ from supple.solve.linear import LinearSolver, choose_linear_solver, make_linear_
 
 __all__ = ["System"]
 
+FloatArray = NDArray[np.float64]
+
 
 class System:
     """Pattern, scratch matrix and linear solver of a body held by given pins."""
@@ -23,6 +25,8 @@ class System:
             self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach)
         self._points = body.mesh.vertices[self.map.free]
         self.matrix = np.empty(self.map.pattern.nonzeros)
+        self.kept: FloatArray | None = None
+        """The last matrix of a step with contact, without its contacts."""
 
     @property
     def unknowns(self) -> int:
