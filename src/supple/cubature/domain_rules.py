@@ -29,7 +29,6 @@ __all__ = ["join_rules", "tied_frequency_errors", "train_domain_rules"]
 
 FloatArray = NDArray[np.float64]
 _HELDOUT = 100  # samples
-_SLACK = 1.5  # what these may lie above the tolerance
 _ROUNDS = 3  # of twice the samples
 _TIGHTER = 1.0, 0.5, 0.25  # shares of the tolerance that are tried until the frequencies are right
 _EVERY = 4  # recorded displacements are held out by turns
@@ -78,7 +77,7 @@ def train_domain_rules(
             rules.append(_train_one(domains.piece(domain), basis, recorded, share * tolerance, child, trainer))
         pitch = float(np.abs(tied_frequency_errors(bases, interface, rules)).max())
         rule = replace(join_rules(domains, rules), frequency_error=pitch)
-        excess = max((rule.heldout_error or 0.0) / _SLACK, pitch) / tolerance
+        excess = max(rule.heldout_error or 0.0, pitch) / tolerance
         if excess <= 1.0:
             return rule
         tries.append((excess, rule))
@@ -114,7 +113,7 @@ def _train_one(
             warnings.simplefilter("ignore", SuppleWarning)  # held-out samples judge
             rule = trainer(problems[0] if len(problems) == 1 else StackedProblem(problems), tolerance, rng)
         rule = replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
-        if (rule.heldout_error or 0.0) <= _SLACK * tolerance:
+        if (rule.heldout_error or 0.0) <= tolerance:
             break
         problems.append(pose(sum(problem.samples for problem in problems), ~aside))
     return rule

@@ -25,13 +25,12 @@ __all__ = ["train_rule"]
 
 FloatArray = NDArray[np.float64]
 _REACH = 0.35  # largest displacement by default, as a share of the body's size
-_SLACK = 1.5  # what held-out samples may lie above the tolerance
 _OFF_PITCH = 0.01  # what the first frequencies may lie beside their values at most, whatever the tolerance
 _FIRST, _PITCHES = 5, 10  # frequencies held to that, and to the tolerance
 _SOFT = 16  # coordinates whose stiffness decides them: a mode above that comes out too soft falls among them
 _STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
 _TIGHTER = 0.4, 0.85  # a refused rule is trained again to a share of its tolerance between these
-_TRIES = 6
+_TRIES = 10
 _HELDOUT = 150  # samples
 _MOST = 4  # samples to go up to, as a multiple of what the rank needs
 
@@ -131,7 +130,7 @@ def _judge(body: Body, basis: Basis, rule: Rule, tolerance: float) -> tuple[floa
     assert rule.heldout_error is not None
     off = np.abs(frequency_errors(body, basis, rule, _PITCHES))
     pitch_excess = max(off[:_FIRST].max() / min(_OFF_PITCH, tolerance), off.max() / tolerance)
-    return rule.heldout_error / (_SLACK * tolerance), float(pitch_excess)
+    return rule.heldout_error / tolerance, float(pitch_excess)
 
 
 def _warn(rule: Rule, tolerance: float, samples: int) -> None:

@@ -27,10 +27,10 @@ __all__ = ["train_particles", "train_skinned_rule"]
 
 FloatArray = NDArray[np.float64]
 _HELDOUT = 100  # samples
-_SLACK = 1.5  # what held-out samples may lie above the tolerance
 _STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
 _SOFT = 16  # coordinates whose rest stiffness is among the equations
-_ROUNDS = 3  # each with twice the samples of the one before
+_ROUNDS = 3  # of samples, each with twice those of the one before; then rules are fitted more closely
+_TRIES = 7
 
 
 def train_skinned_rule(
@@ -48,7 +48,7 @@ def train_skinned_rule(
     rest frequencies.
 
     `recorded` (r, k) are coordinates that were recorded in `poses` (k, p). While held-out samples are off, there come
-    more; in the end the best rule comes with a warning that has the figures.
+    more, then closer fits; in the end the best rule comes with a warning that has the figures.
     """
     check_basis(body, basis)
     stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
@@ -56,10 +56,10 @@ def train_skinned_rule(
     def draw(samples: SkinnedSamples) -> Problem:
         return skinned_problem(body, rig, basis, samples)
 
-    def fit(forces: list[Problem], heldout: Problem) -> Rule:
+    def fit(forces: list[Problem], heldout: Problem, aim: float) -> Rule:
         weight = _STIFFNESS * sum(part.samples for part in forces) ** 0.5
         problem = StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight])
-        return check_rule(trainer(problem, tolerance, rng), body, basis, heldout)
+        return check_rule(trainer(problem, aim, rng), body, basis, heldout)
 
     return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "elements")
 
@@ -79,8 +79,8 @@ def train_particles(
     def draw(samples: SkinnedSamples) -> Problem:
         return vertex_problem(basis, draw_accelerations(rig, basis, samples, rng))
 
-    def fit(fields: list[Problem], heldout: Problem) -> Rule:
-        rule = trainer(StackedProblem(fields), tolerance, rng)
+    def fit(fields: list[Problem], heldout: Problem, aim: float) -> Rule:
+        rule = trainer(StackedProblem(fields), aim, rng)
         return replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
 
     return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "vertices")
@@ -102,24 +102,27 @@ def _sampler(
 
 def _improve(
     draw: Callable[[int], Problem],
-    fit: Callable[[list[Problem], Problem], Rule],
+    fit: Callable[[list[Problem], Problem, float], Rule],
     rank: int,
     tolerance: float,
     what: str,
 ) -> Rule:
-    """The rule of as many samples as it takes to be right about others."""
+    """The rule of as many samples, fitted as closely, as it takes to be right about others."""
     if not 0.0 < tolerance < 1.0:
         raise TrainingError(f"a tolerance of {tolerance:g} is no relative error: give one between 0 and 1.")
-    heldout, parts, tries = draw(_HELDOUT), [draw(sample_count(rank))], []
-    for _ in range(_ROUNDS):
+    heldout, parts, tries, aim = draw(_HELDOUT), [draw(sample_count(rank))], [], tolerance
+    for _ in range(_TRIES):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # held-out samples judge
-            rule = fit(parts, heldout)
+            rule = fit(parts, heldout, aim)
         off = rule.heldout_error or 0.0
-        if off <= _SLACK * tolerance:
+        if off <= tolerance:
             return rule
         tries.append((off, rule))
-        parts.append(draw(sum(part.samples for part in parts)))
+        if len(parts) < _ROUNDS:
+            parts.append(draw(sum(part.samples for part in parts)))
+        else:
+            aim *= max(tolerance / off, 0.5)
     off, best = min(tries, key=lambda one: one[0])
     warnings.warn(
         f"no rule met {100 * tolerance:.3g} %: the best, of {best.size} {what}, has an error of {100 * off:.3g} % on "

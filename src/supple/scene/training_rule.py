@@ -27,7 +27,6 @@ __all__ = ["find_rule"]
 
 FloatArray = NDArray[np.float64]
 HELDOUT = 150  #: samples
-SLACK = 1.5  #: what these may lie above the tolerance
 ROUNDS = 3  #: of ever more samples
 
 
@@ -81,7 +80,7 @@ def _train_about(
     for _ in range(ROUNDS):
         problem = forces[0] if len(forces) == 1 else StackedProblem(forces)
         rule = check_rule(train_pool(problem, tolerance, rng), body, basis, heldout)
-        if (rule.heldout_error or 0.0) <= SLACK * tolerance:
+        if (rule.heldout_error or 0.0) <= tolerance:
             break
         forces.append(pose(sum(part.samples for part in forces)))
     return rule
