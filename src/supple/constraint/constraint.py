@@ -40,6 +40,6 @@ class Constraint(ABC):
         return 0.5 * float(self.weight @ np.einsum("epi,epi->e", gap, gap))
 
     def forces(self, x: FloatArray) -> FloatArray:
-        """Forces on the vertices [N], (n, 3): -λ Sᵀ(S x - p); p moves too, but at a nearest point that counts nothing."""
+        """Forces on the vertices [N], (n, 3): -λ Sᵀ(S x - p); that p moves too counts nothing at a nearest point."""
         values = self.stencils.values(x)
         return -self.stencils.gather(self.weight, values - self.project(values), len(x))
