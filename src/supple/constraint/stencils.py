@@ -45,7 +45,7 @@ class Stencils:
         columns = np.repeat(self.vertices[:, None, :], rows, axis=1)
         starts = np.arange(elements * rows + 1) * width
         stacked = sp.csr_array(
-            (self.operator.ravel(), columns.ravel(), starts), shape=(elements * rows, count), dtype=np.float64
+            (self.operator.flatten(), columns.ravel(), starts), shape=(elements * rows, count), dtype=np.float64
         )
         stacked.sum_duplicates()
         stacked.eliminate_zeros()
