@@ -51,7 +51,8 @@ def test_many_passes_meet_the_laws_of_contact(seed):
     assert settle(W, normal, goal, friction, moved, force, 1e-14, 3000) <= 1e-14
     np.testing.assert_allclose(moved, free + force @ W[0], atol=1e-12)
     pressure, gap = np.sum(normal * force, axis=0), np.sum(normal * moved, axis=0) - goal
-    assert pressure.min() >= 0.0 and gap.min() > -1e-12
+    assert pressure.min() >= 0.0
+    assert gap.min() > -1e-12
     assert np.abs(pressure * gap).max() < 1e-12
     assert 3 < np.count_nonzero(pressure) < 20
     aside = np.linalg.norm(force - pressure * normal, axis=0)
@@ -90,7 +91,9 @@ def test_axes_of_their_own_and_contacts_that_pins_hold():
     W[:, 3], W[:, :, 3] = 0.0, 0.0
     held = np.zeros_like(free)
     settle(W, normal, goal, friction, free.copy(), held, 1e-15, 1000)
-    assert np.isfinite(held).all() and not held[:, 3].any() and held.any()
+    assert np.isfinite(held).all()
+    assert held.any()
+    assert not held[:, 3].any()
 
 
 def test_an_iteration_moves_coordinates_as_dense_algebra_does():

@@ -16,6 +16,7 @@ __all__ = ["approach_colliders"]
 
 FloatArray = NDArray[np.float64]
 _ALIKE = 0.5  # cosine between normals above which a vertex meets the side that it goes to, not the one it comes from
+_ASTRAY = 0.25  # share of its way by which the body's own forces may lead a vertex elsewhere
 
 
 def approach_colliders(
@@ -44,7 +45,7 @@ def approach_colliders(
         old, new, travel = old[near], new[near], travel[near]
         came, goes = collider.closest(old), collider.closest(new)
         alike = np.einsum("ki,ki->k", came.normal, goes.normal)
-        met = np.minimum(came.distance, goes.distance) < reach
+        met = np.minimum(came.distance, goes.distance) < reach + _ASTRAY * travel
         passed = np.flatnonzero(~met & (alike < 0.0))
         way = (new[passed] - old[passed]) / travel[passed, None]
         met[passed] = lead_through(collider, old[passed], way, travel[passed])

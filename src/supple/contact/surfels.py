@@ -19,9 +19,11 @@ __all__ = ["Surfels"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_OVERLAP = 1.2  # radius of discs by the distance within which every point of the surface has a sample
+_OVERLAP = 1.2  # radius of a disc by how far the part of the surface reaches that it stands for
 _BEYOND = 0.2  # radii behind a disc up to which a vertex that slides on is still taken for one from outside
 _AT_REST = 2.5  # radii within which a vertex that is behind a disc at rest is of the same limb
+_BESIDE = 0.5  # cosine between normals above which two samples face the same way; those of edges look far aside
+_FASTEST = 4.0  # radii within which a step may close a gap; what is faster may pass through
 _ABOVE = 0.1  # radii over a disc up to which it is behind
 
 
@@ -33,8 +35,8 @@ class Surfels:
         self.tangents = _tangent_rows(surface, vertices)
         """Rows that give two tangents each from the positions, (2 k, n): all first ones, then all second ones."""
         rest = surface.vertices[vertices]
-        self.radius = _OVERLAP * _cover(surface.vertices[np.unique(surface.triangles)], rest)
-        """[m]"""
+        self.radius = _OVERLAP * _cover(surface, rest)
+        """[m], (k,)"""
         self._rest, self._facing = rest, self.normals(self.tangents @ surface.vertices)
 
     def normals(self, tangents: FloatArray) -> FloatArray:
@@ -62,9 +64,13 @@ class Surfels:
         own = pressing.source == SELF
         known = np.full(len(self.vertices), -1, np.int32)
         known[rank[pressing.vertex[own]]] = rank[pressing.partner[own]]
+        travel = predicted - begin
+        closing = 2.0 * float(np.sqrt(np.square(travel - travel.mean(axis=0)).sum(axis=1).max()))
+        widest = float(self.radius.max())
+        reach = margin + thickness + min(closing, _FASTEST * widest)  # the body's own forces may turn any way
         partner = _find_discs(
-            begin, predicted, normal, known, self._rest, self._facing, self.radius, margin + thickness,
-            *_sort_cells(begin, 1.5 * self.radius + margin + thickness),
+            begin, normal, known, self._rest, self._facing, self.radius, reach,
+            *_sort_cells(begin, widest + reach),
         )  # fmt: skip
         rows = np.flatnonzero(partner >= 0)
         disc = partner[rows]
@@ -88,10 +94,8 @@ def _tangent_rows(surface: TriMesh, vertices: IntArray) -> sp.csr_array:
     count, total = len(vertices), len(surface.vertices)
     normals = surface.vertex_normals()[vertices]
     edges = surface.edges()
-    graph = sp.csr_array(
-        (np.ones(2 * len(edges)), (np.concatenate([edges[:, 0], edges[:, 1]]), np.concatenate([edges[:, 1], edges[:, 0]]))),
-        shape=(total, total),
-    )  # fmt: skip
+    ends = np.concatenate([edges, edges[:, ::-1]]).T
+    graph = sp.csr_array((np.ones(len(ends[0])), (ends[0], ends[1])), shape=(total, total))
     axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
     first = np.cross(normals, axis)
     first /= np.linalg.norm(first, axis=1)[:, None]
@@ -112,9 +116,13 @@ def _tangent_rows(surface: TriMesh, vertices: IntArray) -> sp.csr_array:
     return sp.csr_array(sp.vstack(blocks))
 
 
-def _cover(points: FloatArray, samples: FloatArray) -> float:
-    """Distance within which every point has a sample [m]."""
-    return float(cKDTree(samples).query(points)[0].max())
+def _cover(surface: TriMesh, samples: FloatArray) -> FloatArray:
+    """How far the triangles around those vertices reach that are nearest to each sample [m], (k,)."""
+    nearest = cKDTree(samples).query(surface.vertices)[1][surface.triangles]
+    centres = surface.vertices[surface.triangles].mean(axis=1)
+    reach = np.zeros(len(samples))
+    np.maximum.at(reach, nearest, np.linalg.norm(centres[:, None] - samples[nearest], axis=2))
+    return reach
 
 
 def _sort_cells(points: FloatArray, size: float) -> tuple[NDArray[np.int64], ...]:
@@ -129,12 +137,11 @@ def _sort_cells(points: FloatArray, size: float) -> tuple[NDArray[np.int64], ...
 @njit(cache=True, error_model="numpy")
 def _find_discs(
     begin: FloatArray,
-    end: FloatArray,
     normal: FloatArray,
     known: IntArray,
     rest: FloatArray,
     facing: FloatArray,
-    radius: float,
+    radius: FloatArray,
     reach: float,
     cell: NDArray[np.int64],
     sorted_cell: NDArray[np.int64],
@@ -144,7 +151,7 @@ def _find_discs(
     """For every sample the disc it touches, or -1."""
     partner = np.full(len(begin), -1, np.int32)
     for i in range(len(begin)):
-        best = radius**2
+        best = np.inf
         for column in range(9):
             middle = cell[i] + ((column // 3 - 1) * shape[1] + column % 3 - 1) * shape[2]
             for place in range(np.searchsorted(sorted_cell, middle - 1), len(order)):
@@ -152,16 +159,16 @@ def _find_discs(
                     break
                 j = order[place]
                 n = normal[j]
-                if np.dot(n, normal[i]) >= 0.0:
+                if np.dot(n, normal[i]) > _BESIDE:
                     continue  # faces the same way: beside it, not opposite
                 height, aside = _split(n, begin[i] - begin[j])
                 lowest = -1.0 if j == known[i] else -_BEYOND
-                if aside > best or height < lowest * radius:
+                if aside > min(best, radius[j] ** 2) or height < lowest * radius[j]:
                     continue
                 level, distance = _split(facing[j], rest[i] - rest[j])
-                if level < _ABOVE * radius and level**2 + distance < (_AT_REST * radius) ** 2:
+                if level < _ABOVE * radius[j] and level**2 + distance < (_AT_REST * radius[j]) ** 2:
                     continue
-                if min(height, np.dot(n, end[i] - end[j])) < reach:
+                if height < reach:
                     best = aside
                     partner[i] = j
     return partner
