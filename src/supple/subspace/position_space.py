@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from supple.errors import TrainingError
-from supple.linalg.symmetric import SymmetricFactor
+from supple.linalg.block_cholesky import BlockCholesky
 
 __all__ = ["PositionSpace"]
 
@@ -106,8 +106,8 @@ class PositionSpace:
         return np.ascontiguousarray(self.project(ones)[:, 0])
 
     @cached_property
-    def _factor(self) -> SymmetricFactor:
-        return SymmetricFactor(self.gram() + sp.diags_array(self.idle.astype(np.float64)))
+    def _factor(self) -> BlockCholesky:
+        return BlockCholesky(self.gram() + sp.diags_array(self.idle.astype(np.float64)))
 
 
 def _dependent_columns(gram: FloatArray) -> NDArray[np.bool_]:
