@@ -47,7 +47,7 @@ class Stencils:
         stacked = sp.csr_array(
             (self.operator.flatten(), columns.ravel(), starts), shape=(elements * rows, count), dtype=np.float64
         )
-        stacked.sum_duplicates()
+        stacked.sum_duplicates()  # in place: hence the copy above
         stacked.eliminate_zeros()
         return stacked
 
