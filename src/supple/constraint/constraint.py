@@ -1,11 +1,13 @@
 """What every constraint of projective dynamics answers."""
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.constraint.kernels import Loops, loops
 from supple.constraint.stencils import Stencils
 
 __all__ = ["Constraint"]
@@ -13,7 +15,8 @@ __all__ = ["Constraint"]
 FloatArray = NDArray[np.float64]
 
 
-class Constraint(ABC):
+@dataclass(frozen=True, eq=False)
+class Constraint:
     """e constraints of one type: the triplets {λ, S, p} of Eqs. (4) and (5) of [BEH18].
 
     Each stores the energy λ/2 |S x - p(S x)|², p the nearest point of its set.
@@ -21,25 +24,72 @@ class Constraint(ABC):
 
     kind: ClassVar[str]
     """The type's name in a user's words."""
+    lane: ClassVar[Callable[..., Any]]
+    """The compiled projection of one lane of a block (constraint/kernels.py)."""
+    warm_lane: ClassVar[Callable[..., Any] | None] = None
+    """A faster one that goes on from the quaternion found before."""
+    single_lane: ClassVar[Callable[..., Any] | None] = None
+    """The same in single precision, without the energy."""
+    width: ClassVar[int] = 0
+    """Vertices of a stencil, 0 where that differs from mesh to mesh."""
+    guided: ClassVar[bool] = False
+    """Whether the projection looks at the normal of a stencil's first three vertices."""
+
     stencils: Stencils
     weight: FloatArray
     """λ, with the element's measure in it [J for a value without unit, J/m² for a length], (e,)."""
+    parameters: FloatArray
+    """What tells the sets of two elements apart, (k, e)."""
 
-    @abstractmethod
     def project(self, values: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The nearest points of the constraint sets to values S x, (m, p, 3), of all or of chosen elements."""
+        return self._nearest(values.reshape(len(values), -1), members)[0]
+
+    def project_at(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
+        """The projections at positions x [m], (n, 3)."""
+        return self._nearest(self._seen(x, members), members)[0]
 
     def rest(self, rest: FloatArray) -> FloatArray:
         """The projections at the rest shape [m], (n, 3): (e, p, 3), from which Appendix C builds their subspace."""
-        return self.project(self.stencils.values(rest))
+        return self.project_at(rest)
 
     def energy(self, x: FloatArray) -> float:
         """Energy [J] at positions x [m], (n, 3)."""
-        gap = self.stencils.values(x)
-        gap = gap - self.project(gap)
-        return 0.5 * float(self.weight @ np.einsum("epi,epi->e", gap, gap))
+        return 0.5 * float(self.weight @ self._nearest(self._seen(x), None)[1])
 
     def forces(self, x: FloatArray) -> FloatArray:
         """Forces on the vertices [N], (n, 3): -λ Sᵀ(S x - p); that p moves too counts nothing at a nearest point."""
-        values = self.stencils.values(x)
-        return -self.stencils.gather(self.weight, values - self.project(values), len(x))
+        return -self.stencils.gather(self.weight, self.stencils.values(x) - self.project_at(x), len(x))
+
+    def stiffened(self, factor: float) -> Self:
+        """The same constraints with their energy multiplied."""
+        return replace(self, weight=self.weight * factor)
+
+    def inflated(self, factor: float) -> Self:
+        """The same constraints with the target volume, where they have one, that many times the one they were made
+        with."""
+        return self
+
+    def loops(self, *, warm: bool = False, parallel: bool = False) -> Loops:
+        """The compiled loops over elements; `warm` ones remember."""
+        lane = type(self).warm_lane if warm and type(self).warm_lane is not None else type(self).lane
+        assert lane is not None
+        return loops(lane, self.stencils.rows, self.width, guided=self.guided, parallel=parallel)
+
+    def _seen(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
+        """What the projections look at, at positions x [m]: (m, 3 p), and the normals of guided ones."""
+        values = self.stencils.values(x, members)
+        flat = values.reshape(len(values), -1)
+        if not self.guided:
+            return flat
+        a, b, c = (x[corner] for corner in self.stencils.vertices[slice(None) if members is None else members, :3].T)
+        normals = np.cross(b - a, c - a)
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        return np.concatenate([flat, normals / np.where(lengths > 0.0, lengths, 1.0)], axis=1)
+
+    def _nearest(self, seen: FloatArray, members: NDArray[np.integer] | None) -> tuple[FloatArray, FloatArray]:
+        """Projections (m, p, 3) and the energies over λ/2, (m,)."""
+        parameters = self.parameters if members is None else self.parameters[:, members]
+        out, distance = np.empty((len(seen), 3 * self.stencils.rows)), np.empty(len(seen))
+        self.loops().project(np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(parameters), out, distance)
+        return out.reshape(len(seen), -1, 3), distance

@@ -6,13 +6,54 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from supple.constraint.bending import Bending, flexural_rigidity
+from supple.constraint.checks import check_positive
 from supple.constraint.constraint import Constraint
-from supple.elastic import Damping, Pins
+from supple.constraint.corotational import CorotationalTets
+from supple.constraint.gradients import spread_gradients, triangle_stencils
+from supple.constraint.stencils import Stencils
+from supple.constraint.triangle_strain import TriangleStrain
+from supple.elastic import Body, Damping, Pins
+from supple.errors import MaterialError, MeshError
 from supple.mesh import TriMesh
 
-__all__ = ["ProjectiveBody"]
+__all__ = ["ProjectiveBody", "Shell"]
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What a thin surface is made of."""
+
+    young: float = 1e6
+    """Young's modulus [Pa]."""
+    poisson: float = 0.3
+    """Poisson's ratio, -1 < ν < 0.5."""
+    thickness: float = 1e-3
+    """[m]"""
+    density: float = 1000.0
+    """[kg/m³]"""
+    limits: tuple[float, float] | None = None
+    """Stretches between which the membrane is slack; None: it always resists."""
+
+    def __post_init__(self) -> None:
+        for name, unit in (("young", "Pa"), ("thickness", "m"), ("density", "kg/m³")):
+            check_positive(name, getattr(self, name), unit)
+        if not -1.0 < self.poisson < 0.5:
+            raise MaterialError(f"poisson = {self.poisson:g} lies outside -1 < ν < 0.5: use 0.3 for cloth or rubber.")
+
+    def mass(self, mesh: TriMesh) -> FloatArray:
+        """Lumped masses [kg], (n,)."""
+        share = self.density * self.thickness * mesh.areas() / 3.0
+        total = np.bincount(mesh.triangles.ravel(), np.repeat(share, 3), minlength=len(mesh.vertices))
+        return np.asarray(total, np.float64)
+
+    def constraints(self, mesh: TriMesh) -> tuple[Constraint, ...]:
+        """Membrane and bending of a surface at rest."""
+        strain = TriangleStrain.build(triangle_stencils(mesh), self.young, self.poisson, self.thickness, self.limits)
+        bending = Bending.build(mesh, flexural_rigidity(self.young, self.poisson, self.thickness))
+        return (strain, bending) if len(bending.stencils) else (strain,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +73,39 @@ class ProjectiveBody:
     cells: NDArray[np.int32]
     """Tetrahedra (m, 4) or, for shells, triangles (m, 3): along these, distances through the body are measured."""
 
+    @classmethod
+    def from_body(cls, body: Body, skin: Shell | None = None) -> "ProjectiveBody":
+        """A solid with the Lamé constants of its materials, co-rotational, and a shell over its surface if there is
+        a skin."""
+        mesh = body.mesh
+        surface = TriMesh(mesh.vertices, mesh.surface_triangles())
+        mu, lam = np.empty(len(mesh.tets)), np.empty(len(mesh.tets))
+        for part in body.parts:
+            mu[part.ids], lam[part.ids] = part.material.mu, part.material.lam
+        constraints: tuple[Constraint, ...] = (CorotationalTets.build(_tets_of(body), mu, lam),)
+        mass = body.mass
+        if skin is not None:
+            constraints, mass = constraints + skin.constraints(surface), mass + skin.mass(surface)
+        return cls(mesh.vertices, mass, constraints, surface, body.pins, body.damping, mesh.tets)
+
+    @classmethod
+    def shell(
+        cls, mesh: TriMesh, shell: Shell, pins: Pins | None = None, damping: Damping | None = None
+    ) -> "ProjectiveBody":
+        """A surface that is all there is of the body."""
+        constraints, mass = shell.constraints(mesh), shell.mass(mesh)
+        if not (mass > 0.0).all():
+            lone = int(np.argmin(mass))
+            raise MeshError(f"vertex {lone} belongs to no triangle and has no mass: clean the mesh first.")
+        return cls(mesh.vertices, mass, constraints, mesh, pins or Pins.none(), damping or Damping(), mesh.triangles)
+
     def pinned(self, pins: Pins) -> "ProjectiveBody":
         """The same body held by other pins."""
         return replace(self, pins=pins)
+
+    def tied(self, *constraints: Constraint) -> "ProjectiveBody":
+        """The same body with more constraints."""
+        return replace(self, constraints=self.constraints + constraints)
 
     def size(self) -> float:
         """Longest side of the bounding box at rest [m]."""
@@ -54,3 +125,13 @@ class ProjectiveBody:
     def forces(self, x: FloatArray) -> FloatArray:
         """Forces of all constraints on the vertices [N], (n, 3)."""
         return sum((constraint.forces(x) for constraint in self.constraints), np.zeros_like(x))
+
+
+def _tets_of(body: Body) -> Stencils:
+    """The tets of a body at rest in the order of its mesh, whose own rest shape may be another."""
+    count = len(body.mesh.tets)
+    vertices, inverse, volume = np.empty((count, 4), np.int32), np.empty((count, 3, 3)), np.empty(count)
+    for part in body.parts:
+        vertices[part.ids], volume[part.ids] = part.tets.T, part.volume
+        inverse[part.ids] = part.inverse.T.reshape(-1, 3, 3)
+    return spread_gradients(vertices, inverse, volume)

@@ -45,9 +45,9 @@ class Stencils:
         columns = np.repeat(self.vertices[:, None, :], rows, axis=1)
         starts = np.arange(elements * rows + 1) * width
         stacked = sp.csr_array(
-            (self.operator.ravel(), columns.ravel(), starts), shape=(elements * rows, count), dtype=np.float64
+            (self.operator.flatten(), columns.ravel(), starts), shape=(elements * rows, count), dtype=np.float64
         )
-        stacked.sum_duplicates()
+        stacked.sum_duplicates()  # in place: hence the copy above
         stacked.eliminate_zeros()
         return stacked
 

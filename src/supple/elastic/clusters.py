@@ -46,7 +46,7 @@ def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32]) -> Clusters:
 
 def _touching(label: NDArray[np.int64], tets: NDArray[np.int32]) -> csr_array:
     """Which clusters share a vertex."""
-    rows = np.repeat(label, 4)
+    rows = np.repeat(label, tets.shape[1])
     incidence = csr_array((np.ones(rows.size, np.int32), (rows, tets.ravel())))
     incidence.sum_duplicates()
     return csr_array(incidence @ incidence.T)

@@ -12,14 +12,17 @@ __all__ = [
     "cofactor",
     "det",
     "inner",
+    "jacobi",
     "matmul",
     "matmul_nt",
     "matmul_tn",
+    "perpendicular",
     "point",
     "scale",
     "signed_svd",
     "single_svd",
     "symmetric_eigen",
+    "unit_or",
 ]
 
 _TINY = 1e-300
@@ -111,7 +114,7 @@ def matmul_nt(A, B):
 
 
 @point
-def _rotation(app, aqq, apq, one, tiny):
+def jacobi(app, aqq, apq, one, tiny):
     """Cosine and sine of the Jacobi rotation that zeroes apq."""
     d, twice = aqq - app, apq + apq
     root = np.sqrt(d * d + twice * twice) + tiny
@@ -133,21 +136,21 @@ def _sweep(A, V, one, tiny):
     a00, a11, a22, a01, a02, a12 = A
     v00, v01, v02, v10, v11, v12, v20, v21, v22 = V
 
-    c, s, t = _rotation(a00, a11, a01, one, tiny)
+    c, s, t = jacobi(a00, a11, a01, one, tiny)
     a00, a11 = a00 - t * a01, a11 + t * a01
     a02, a12 = _turn(c, s, a02, a12)
     v00, v01 = _turn(c, s, v00, v01)
     v10, v11 = _turn(c, s, v10, v11)
     v20, v21 = _turn(c, s, v20, v21)
 
-    c, s, t = _rotation(a00, a22, a02, one, tiny)
+    c, s, t = jacobi(a00, a22, a02, one, tiny)
     a00, a22 = a00 - t * a02, a22 + t * a02
     a01, a12 = _turn(c, s, zero, a12)
     v00, v02 = _turn(c, s, v00, v02)
     v10, v12 = _turn(c, s, v10, v12)
     v20, v22 = _turn(c, s, v20, v22)
 
-    c, s, t = _rotation(a11, a22, a12, one, tiny)
+    c, s, t = jacobi(a11, a22, a12, one, tiny)
     a11, a22 = a11 - t * a12, a22 + t * a12
     a01, a02 = _turn(c, s, a01, zero)
     v01, v02 = _turn(c, s, v01, v02)
@@ -190,7 +193,7 @@ def _dot(a, b):
 
 
 @point
-def _perpendicular(a, one, tiny):
+def perpendicular(a, one, tiny):
     """A unit vector perpendicular to the unit vector a."""
     zero = one - one
     flat = abs(a[0]) < 0.7
@@ -200,7 +203,7 @@ def _perpendicular(a, one, tiny):
 
 
 @point
-def _unit_or(a, fallback, floor, one):
+def unit_or(a, fallback, floor, one):
     """a / |a|, or the fallback where a is shorter than floor."""
     length = np.sqrt(_dot(a, a))
     good = length > floor
@@ -225,10 +228,10 @@ def _svd(F, values, V, one, tiny, digits):
     B = matmul(F, V)
     b0, b1, b2 = (B[0], B[3], B[6]), (B[1], B[4], B[7]), (B[2], B[5], B[8])
     s0 = np.sqrt(_dot(b0, b0))
-    u0 = _unit_or(b0, (one, zero, zero), tiny, one)
+    u0 = unit_or(b0, (one, zero, zero), tiny, one)
     along = _dot(u0, b1)
     rest = (b1[0] - along * u0[0], b1[1] - along * u0[1], b1[2] - along * u0[2])
-    u1 = _unit_or(rest, _perpendicular(u0, one, tiny), digits * s0 + tiny, one)
+    u1 = unit_or(rest, perpendicular(u0, one, tiny), digits * s0 + tiny, one)
     u2 = (u0[1] * u1[2] - u0[2] * u1[1], u0[2] * u1[0] - u0[0] * u1[2], u0[0] * u1[1] - u0[1] * u1[0])
     U = (u0[0], u1[0], u2[0], u0[1], u1[1], u2[1], u0[2], u1[2], u2[2])
     return U, (s0, _dot(u1, b1), _dot(u2, b2)), V

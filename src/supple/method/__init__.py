@@ -1,6 +1,8 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
 from supple.method.full import FullSolver
+from supple.method.hyperreduced import HyperReducedSolver
+from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
@@ -14,6 +16,8 @@ from supple.method.trained import TrainedModel
 __all__ = [
     "FullSolver",
     "FullState",
+    "HyperReducedModel",
+    "HyperReducedSolver",
     "ReducedModel",
     "ReducedSolver",
     "ReducedState",
@@ -21,7 +25,9 @@ __all__ = [
     "SkinnedModel",
     "SkinnedSolver",
     "Solver",
+    "SpaceSizes",
     "TrainedModel",
+    "prepare_spaces",
     "train_skinned",
     "train_skinned_rules",
 ]

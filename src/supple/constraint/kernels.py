@@ -1,0 +1,126 @@
+"""Loops over constraints, a block of elements at a time.
+
+The functions below are templates: `project` is the constraint's (one lane of a block in, its projection out), ROWS the
+rows of its values, WIDTH the vertices of its stencils (0 where that varies), GUIDED says that the normal of the first
+three vertices comes along. A block is one scratch array, element by element in its columns, so that the loop over
+lanes becomes vector instructions.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from supple.linalg.compiled import compile_copy
+from supple.linalg.small import point
+
+__all__ = ["DISTANCE", "MEMORY", "PARALLEL_FROM", "PARAMETERS", "PROJECTION", "VALUE", "Loops", "loops", "normal_of"]
+
+# Rows of a block: the value S x (rows 3:6 the normal of guided ones), its projection, the energy over λ/2, what is
+# remembered from call to call (a quaternion), the parameters, and as many rows to work with.
+VALUE, PROJECTION, DISTANCE, MEMORY, PARAMETERS = 0, 9, 18, 19, 23
+LANES = 64
+PARALLEL_FROM = 2000  # elements; fewer are done before a second thread has woken up
+
+
+class Loops(NamedTuple):
+    """The loops over elements, compiled for one type of constraint."""
+
+    project: Any
+    """project(values, parameters, out, distance)"""
+    pull: Any
+    """pull(x, vertices, operator, weight, parameters, memory, start, colour, out, sums)"""
+
+
+def _project(values, parameters, out, distance):
+    count, width = values.shape
+    t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES))
+    for begin in range(0, count, LANES):
+        lanes = min(LANES, count - begin)
+        for l in range(lanes):
+            for k in range(width):
+                t[VALUE + k, l] = values[begin + l, k]
+            for k in range(parameters.shape[0]):
+                t[PARAMETERS + k, l] = parameters[k, begin + l]
+        for l in range(lanes):
+            project(t, l)
+        for l in range(lanes):
+            distance[begin + l] = t[DISTANCE, l]
+            for k in range(out.shape[1]):
+                out[begin + l, k] = t[PROJECTION + k, l]
+
+
+def _pull(x, vertices, operator, weight, parameters, memory, start, colour, out, sums):
+    width = WIDTH or vertices.shape[0]
+    for c in range(colour.size - 1):
+        for k in prange(colour[c], colour[c + 1]):
+            t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES))
+            total = 0.0
+            for begin in range(start[k], start[k + 1], LANES):
+                lanes = min(LANES, start[k + 1] - begin)
+                for l in range(lanes):
+                    e = begin + l
+                    for i in range(3 * ROWS):
+                        t[VALUE + i, l] = 0.0
+                    for a in range(width):
+                        v = vertices[a, e]
+                        x0, x1, x2 = x[v, 0], x[v, 1], x[v, 2]
+                        for p in range(ROWS):
+                            share = operator[p * width + a, e]
+                            t[VALUE + 3 * p, l] += share * x0
+                            t[VALUE + 3 * p + 1, l] += share * x1
+                            t[VALUE + 3 * p + 2, l] += share * x2
+                    if GUIDED:
+                        n = normal_of(x, vertices[0, e], vertices[1, e], vertices[2, e])
+                        t[VALUE + 3, l], t[VALUE + 4, l], t[VALUE + 5, l] = n
+                for i in range(memory.shape[0]):
+                    for l in range(lanes):
+                        t[MEMORY + i, l] = memory[i, begin + l]
+                for i in range(parameters.shape[0]):
+                    for l in range(lanes):
+                        t[PARAMETERS + i, l] = parameters[i, begin + l]
+                for l in range(lanes):
+                    project(t, l)
+                for i in range(memory.shape[0]):
+                    for l in range(lanes):
+                        memory[i, begin + l] = t[MEMORY + i, l]
+                for l in range(lanes):
+                    e = begin + l
+                    w = weight[e]
+                    total += w * t[DISTANCE, l]
+                    for a in range(width):
+                        v = vertices[a, e]
+                        f0, f1, f2 = 0.0, 0.0, 0.0
+                        for p in range(ROWS):
+                            share = w * operator[p * width + a, e]
+                            f0 += share * (t[PROJECTION + 3 * p, l] - t[VALUE + 3 * p, l])
+                            f1 += share * (t[PROJECTION + 3 * p + 1, l] - t[VALUE + 3 * p + 1, l])
+                            f2 += share * (t[PROJECTION + 3 * p + 2, l] - t[VALUE + 3 * p + 2, l])
+                        out[v, 0] += f0
+                        out[v, 1] += f1
+                        out[v, 2] += f2
+            sums[k] = 0.5 * total
+
+
+@point
+def normal_of(x, a, b, c):
+    """Unit normal of a triangle with corners a, b, c of positions x, zero where it has no area."""
+    u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+    length = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+    unit = 1.0 / (length if length > 0.0 else 1.0)
+    return n0 * unit, n1 * unit, n2 * unit
+
+
+@cache
+def loops(project: Callable[..., Any], rows: int, width: int, *, guided: bool, parallel: bool) -> Loops:
+    """The loops of the constraint whose lane function is `project`."""
+    names = {"project": project, "ROWS": rows, "WIDTH": width, "GUIDED": guided}
+    name = project.__name__.strip("_")
+    return Loops(
+        compile_copy(_project, name, names),
+        compile_copy(_pull, f"{name}_{rows}_{width}_{'parallel' if parallel else 'serial'}", names, parallel=parallel),
+    )
