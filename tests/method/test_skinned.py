@@ -144,7 +144,7 @@ def test_gravity_is_exact_however_few_particles_while_all_turns_with_the_root() 
     pose = rig.neutral
     pose[3:6] = 0.4, -1.0, 2.0
     few, whole = (
-        Particles(rig, basis, rule) for rule in (Rule(np.array([7]), np.array([3.0]), 0.0), every_vertex(body))
+        Particles.of(rig, basis, rule) for rule in (Rule(np.array([7]), np.array([3.0]), 0.0), every_vertex(body))
     )
     found, exact = (one.weight(one.place(pose), PUSH.acceleration) for one in (few, whole))
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12 * np.abs(exact).max())

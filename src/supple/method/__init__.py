@@ -1,5 +1,8 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
+from supple.method.articulated import ArticulatedSolver
+from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated_training import make_articulated, train_articulated
 from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
@@ -12,6 +15,8 @@ from supple.method.state import FullState
 from supple.method.trained import TrainedModel
 
 __all__ = [
+    "ArticulatedModel",
+    "ArticulatedSolver",
     "FullSolver",
     "FullState",
     "ReducedModel",
@@ -22,6 +27,8 @@ __all__ = [
     "SkinnedSolver",
     "Solver",
     "TrainedModel",
+    "make_articulated",
+    "train_articulated",
     "train_skinned",
     "train_skinned_rules",
 ]
