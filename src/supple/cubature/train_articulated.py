@@ -1,4 +1,4 @@
-"""Rules of a skinned body in domains: elements and vertices of each domain, and all of them as rules of the cut body."""
+"""Rules of a skinned body in domains: elements and vertices of each, and all of them as rules of the cut body."""
 
 import warnings
 from dataclasses import replace

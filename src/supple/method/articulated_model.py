@@ -56,6 +56,7 @@ class ArticulatedModel:
         return {
             "particles": self.particles.size,
             "particles_heldout_error": self.particles.heldout_error,
+            "coordinates": self.basis.rank,
             "domains": list(domains.names),
             "domain_ranks": [basis.rank for basis in self.basis.bases],
             "domain_elements": np.bincount(domains.owners[self.rule.members], minlength=len(domains)).tolist(),

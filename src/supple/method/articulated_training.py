@@ -10,7 +10,8 @@ from supple.elastic import Body
 from supple.method.articulated_model import ArticulatedModel
 from supple.rig import SkinnedRig
 from supple.subspace import DomainBases, Domains, Interface, bone_domains
-from supple.subspace.pulled_back import pull_back_all
+from supple.subspace.interface import FITTING
+from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 
 __all__ = ["make_articulated", "train_articulated"]
 
@@ -31,17 +32,16 @@ def train_articulated(
 ) -> ArticulatedModel:
     """The model of a body that was recorded at `positions` (k, n, 3) [m] in `poses` (k, p).
 
-    Every domain's basis has the given rank, or the smallest that misses the share `tolerance` of its part of the
-    shapes; the rules are to be right to that share of the forces. `domains` are those of the bones by default,
-    `stiffness` [N/m] is that of the springs between them (`Interface.of`).
+    Bases of domains are parts of one of the whole body that has the given rank, or the smallest that misses the share
+    `tolerance` of the shapes; the rules are to be right to that share of the forces. `domains` are those of the bones
+    by default, `stiffness` [N/m] of the springs between them is `FITTING` times E ℓ (`Interface.of`).
     """
     pulled = pull_back_all(rig, poses, positions)
     domains = domains or bone_domains(body, rig.skeleton, rig.influences)
-    interface = Interface.of(domains, stiffness)
-    found = DomainBases.principal(domains, pulled, rank=rank, tolerance=None if rank else tolerance)
-    bases = found.diagonalised(interface)
-    recorded = np.stack([bases.project(u) for u in pulled], axis=1)
-    return make_articulated(bases, interface, rig, poses, recorded, rng, tolerance=tolerance)
+    interface = Interface.of(domains, stiffness, bond=FITTING)
+    whole = pulled_back_basis(pulled, body.mass, rank=rank, tolerance=None if rank else tolerance)
+    bases = DomainBases.cut(domains, whole, whole.project_all(pulled)).diagonalised(interface)
+    return make_articulated(bases, interface, rig, poses, bases.project_all(pulled), rng, tolerance=tolerance)
 
 
 def make_articulated(

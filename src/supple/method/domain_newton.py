@@ -2,7 +2,7 @@
 
 The stiffness of elements has one block a domain; springs and loads couple neighbours. Zeros between domains that share
 no border are hardly computed with. G stands for (G (9 c, w), groups (g, 4), last (r,), root (r,)): packed products,
-where rows of the stiffness end, and the diagonal of its factor; pieces are the blocks one after another, (sum of r_k²,).
+where rows of the stiffness end, and the diagonal of its factor; pieces are the blocks, one after another.
 """
 
 import numpy as np

@@ -23,6 +23,7 @@ __all__ = ["DomainBases"]
 FloatArray = NDArray[np.float64]
 
 _RIGID = 1e-10  # vibrations softer than this share of the stiffest are rigid motions
+_SLIGHT = 0.03  # of the least size of a whole basis' coordinates: a domain that moves less needs no column for it
 _STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
 
 
@@ -67,6 +68,21 @@ class DomainBases:
                 continue
             basis = principal_basis(part, mass, tolerance=tolerance)
             bases.append(basis if rank is None else basis.truncated(rank))
+        return cls(domains, tuple(bases))
+
+    @classmethod
+    def cut(cls, domains: Domains, basis: Basis, coordinates: FloatArray) -> "DomainBases":
+        """Parts, in every domain, of one basis of the whole body in which shapes were recorded at coordinates (r, k).
+
+        All that the whole basis holds they hold without a gap between copies: springs, however stiff, do not lock it.
+        Directions in which shapes hardly moved a domain, beside the least of the whole, are left out.
+        """
+        turn, sizes, _ = np.linalg.svd(coordinates, full_matrices=False)
+        fields = (basis.columns @ (turn * sizes)).T.reshape(len(sizes), -1, 3)
+        bases = []
+        for one in cls.principal(domains, fields).bases:
+            kept = int(np.count_nonzero(one.importance >= _SLIGHT * sizes[-1]))
+            bases.append(replace(one.truncated(kept), source=f"parts of {basis.source}"))
         return cls(domains, tuple(bases))
 
     @cached_property
@@ -150,6 +166,11 @@ class DomainBases:
         """Coordinates of the displacements nearest to u of the whole body [m], (n, 3), domain by domain, (r,)."""
         copies = self.domains.spread(u)
         return np.concatenate([basis.project(copies[own]) for basis, own, _ in self.each()])
+
+    def project_all(self, displacements: FloatArray) -> FloatArray:
+        """Coordinates of many displacements of the whole body (k, n, 3) [m], (r, k)."""
+        copies = (displacements[:, self.domains.vertex_of[own]] for _, own, _ in self.each())
+        return np.concatenate([basis.project_all(u) for basis, u in zip(self.bases, copies, strict=True)])
 
     def diagonalised(self, interface: Interface) -> "DomainBases":
         """The same subspaces, each turned so that UᵀK₀U of its domain is diagonal, softest first.
