@@ -13,7 +13,7 @@ from supple.errors import SceneError, SuppleError, TrainingError
 from supple.io import load_articulated, load_model, load_skinned, save_articulated
 from supple.method import ArticulatedModel
 from supple.rig import SkinnedRig
-from supple.scene import SilentListener, Stage, parse_scene, prepare_scene, set_stage
+from supple.scene import SilentListener, Stage, parse_scene, prepare, prepare_scene, set_stage
 from supple.scene.info import describe_file
 from supple.scene.launch import save_scene
 from supple.scene.load import override
@@ -81,15 +81,17 @@ def test_the_model_meets_its_tolerance_and_is_found_again(source: Path, stage: S
     assert built.model.hash() == model.hash()
 
 
-def test_a_scene_that_asks_for_no_division_by_name_gets_none(source: Path) -> None:
-    heard = Heard()
-    undivided = stage_of(training={"domains": "none"})
-    built = prepare_scene(undivided, heard, source.with_name("other.toml"))
-    assert built.solver.name == "skinned"
-    model = default_model(source.with_name("other.toml"))
-    built = prepare_scene(stage_of(), heard, source.with_name("other.toml"))
-    assert f"{model} was trained with training.domains = none instead of bones: training again" in heard.text
-    assert built.solver.name == "articulated"
+def test_a_scene_that_asks_for_another_division_by_name_trains_again(
+    source: Path, model: ArticulatedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, asked = Heard(), []
+    monkeypatch.setattr(prepare, "train_scene", lambda stage, *_: asked.append(stage) or model)
+    prepare_scene(stage_of(training={"domains": "none"}), heard, source)
+    assert "was trained with training.domains = bones instead of none: training again" in heard.text
+    assert len(asked) == 1
+    tables = {**BENT, "training": {key: value for key, value in BENT["training"].items() if key != "domains"}}
+    prepare_scene(set_stage(parse_scene(tables)), heard, source)  # mere defaults ask for nothing
+    assert len(asked) == 1
 
 
 def test_compare_and_info_speak_of_it(source: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """A basis for every domain of a cut body: displacements of a domain depend on its own coordinates only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +22,7 @@ __all__ = ["DomainBases"]
 
 FloatArray = NDArray[np.float64]
 
-_RIGID = 1e-10  # vibrations softer than this share of the stiffest are rigid motions
+_RIGID = 1e-10  # of the stiffness of a domain: vibrations softer than this are rigid motions
 _SLIGHT = 0.03  # of the least size of a whole basis' coordinates: a domain that moves less needs no column for it
 _STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
 
@@ -181,8 +181,7 @@ class DomainBases:
         blocks = self._rest_stiffness()
         turns = [np.linalg.eigh(block) for block in blocks]
         turned = [basis.rotated(turn, values) for basis, (values, turn) in zip(self.bases, turns, strict=True)]
-        values = np.linalg.eigvalsh(interface.reduce(self.bases) + scipy.linalg.block_diag(*blocks))
-        softest = values[values > _RIGID * values[-1]].min()
+        softest = self._vibrations(interface, blocks)[0][0]
         return replace(
             self, bases=tuple(replace(basis, importance=np.maximum(basis.importance, softest)) for basis in turned)
         )
@@ -192,11 +191,16 @@ class DomainBases:
 
         Importance is their stiffness at rest [1/s²]. Columns are mass-orthonormal where no copies come apart.
         """
-        K = interface.reduce(self.bases) + scipy.linalg.block_diag(*self._rest_stiffness())
-        values, turn = np.linalg.eigh(K)
-        moves = values > _RIGID * values[-1]
+        values, turn = self._vibrations(interface, self._rest_stiffness())
         drawn = self.rows(np.arange(len(self.mass))).reshape(-1, self.rank)
-        return Basis(drawn @ turn[:, moves], self.mass, self.source, values[moves])
+        return Basis(drawn @ turn, self.mass, self.source, values)
+
+    def _vibrations(self, interface: Interface, blocks: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Stiffnesses [1/s²], ascending, (v,), and coordinates, (r, v), of the domains tied together, but for rigid
+        motions; `blocks` are the stiffnesses of domains by themselves."""
+        values, turn = np.linalg.eigh(interface.reduce(self.bases) + scipy.linalg.block_diag(*blocks))
+        moves = values > _RIGID * max(float(np.trace(block)) for block in blocks)
+        return values[moves], turn[:, moves]
 
     def _rest_stiffness(self) -> list[FloatArray]:
         """UᵀK₀U of every domain by itself [1/s²], (d,)."""
