@@ -1,5 +1,8 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
+from supple.method.articulated import ArticulatedSolver
+from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated_training import make_articulated, train_articulated
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
@@ -14,6 +17,8 @@ from supple.method.state import FullState
 from supple.method.trained import TrainedModel
 
 __all__ = [
+    "ArticulatedModel",
+    "ArticulatedSolver",
     "FullSolver",
     "FullState",
     "HyperReducedModel",
@@ -27,7 +32,9 @@ __all__ = [
     "Solver",
     "SpaceSizes",
     "TrainedModel",
+    "make_articulated",
     "prepare_spaces",
+    "train_articulated",
     "train_skinned",
     "train_skinned_rules",
 ]
