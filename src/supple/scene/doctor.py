@@ -193,7 +193,14 @@ def check_supports(stage: Stage) -> Iterator[Finding]:
                 "move as a whole: pin at least three vertices of each part that are not in a line.",
             )
         return
-    if loose and loose < parts:
+    if loose and loose < parts and stage.contact is not None and stage.contact.self_contact:
+        yield Finding(
+            "note",
+            "supports",
+            f"the mesh has {parts} separate parts and {loose} of them are held by no pin, only by contact with the "
+            "others: pin them, or join the mesh, if they are not meant to be loose.",
+        )
+    elif loose and loose < parts:
         yield Finding(
             "warning",
             "supports",
