@@ -17,7 +17,7 @@ from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
 from supple.scene.record import probe_outputs
-from supple.scene.rig_checks import check_held, check_posed_rest, check_start, check_time
+from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
 
 __all__ = ["Finding", "diagnose", "examine"]
 
@@ -48,6 +48,7 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_time,
         check_start,
         check_posed_rest,
+        check_ranges,
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])

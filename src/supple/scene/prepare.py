@@ -79,7 +79,7 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
 def _load(stage: Stage, path: Path) -> TrainedModel:
     """The model in a file; one for another body or rig than the stage's is refused."""
     rigging = stage.drive.rigging
-    return load_model(path, stage.body) if rigging is None else load_skinned(path, stage.body, rigging.rig)
+    return load_model(path, stage.body) if rigging is None else load_skinned(path, stage.body, rigging.skin)
 
 
 def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
@@ -87,7 +87,7 @@ def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
     rigging = stage.drive.rigging
     if isinstance(model, SkinnedModel):
         assert rigging is not None
-        return save_skinned(path, model, stage.body, rigging.rig)
+        return save_skinned(path, model, stage.body, rigging.skin)
     return save_model(path, model, stage.body)
 
 

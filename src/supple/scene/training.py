@@ -110,7 +110,7 @@ class _Lessons:
 def _find_guide(stage: Stage) -> Guide:
     """What carries the scene's body."""
     rigging = stage.drive.rigging
-    return follow_pins(stage) if rigging is None else BoneGuide(stage.body, rigging.rig)
+    return follow_pins(stage) if rigging is None else BoneGuide(stage.body, rigging.skin)
 
 
 def _refuse_release(stage: Stage) -> None:
