@@ -33,6 +33,7 @@ _EXACT, _ROUGH = 1e-5, 1e-3  # residuals at which a fit is done, and one in whic
 _ASTRAY = 5.0  # heights of a tet by which a surface vertex may lie outside it
 _CREASED = 0.05  # of its volume at rest: with less left of a tet a fit is made anew
 _PRESS = 3.0  # stiffness of the springs where tets are pressed flat rather than turned inside out
+_ROOMY, _KEPT = 0.5, 0.5  # of its volume: what a tet beside which springs are stiffened has, what it must not lose
 _STRIDE = 3.0  # edges that the surface moves in one step then
 
 
@@ -124,7 +125,14 @@ class TetFit:
         stiffness = np.full(len(targets), _PRESS * self._hard.unit)
         for share in np.linspace(0.0, 1.0, 1 + max(int(np.ceil(way / (_STRIDE * self._edge))), 1))[1:]:
             x = self._hard.relax(x, self._rig.positions(start + share * (pose - start)), stiffness, name)
-        return x
+        return self._firm(x, targets, stiffness, name)
+
+    def _firm(self, x: FloatArray, targets: FloatArray, stiffness: FloatArray, name: str) -> FloatArray:
+        """The same with stiffer springs wherever there is room, so that only the crease stays behind."""
+        volumes = self._hard.body.jacobians(x)
+        tight = np.isin(self._hard.surface.corners, self._hard.body.mesh.tets[volumes < _ROOMY]).any(axis=1)
+        firm = self._hard.relax(x, targets, np.where(tight, stiffness, _STIFFER * stiffness), name)
+        return firm if self._hard.body.jacobians(firm).min() > _KEPT * volumes.min() else x
 
     def _warn(self, x: FloatArray, targets: FloatArray, name: str) -> None:
         off, volumes = self._hard.away(x, targets), self._hard.body.jacobians(x)
