@@ -263,8 +263,8 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
         if isinstance(model, ArticulatedModel):
-            return ArticulatedSolver(stage.body, rigging.rig, model, **common)
-        return SkinnedSolver(stage.body, rigging.rig, model, **common)
+            return ArticulatedSolver(stage.body, rigging.skin, model, **common)
+        return SkinnedSolver(stage.body, rigging.skin, model, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
     return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)

@@ -83,7 +83,7 @@ def _load(stage: Stage, path: Path) -> TrainedModel:
     if rigging is None:
         return load_model(path, stage.body)
     load = load_articulated if is_articulated_file(path) else load_skinned
-    return load(path, stage.body, rigging.rig)
+    return load(path, stage.body, rigging.skin)
 
 
 def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
@@ -93,8 +93,8 @@ def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
         return save_model(path, model, stage.body)
     assert rigging is not None
     if isinstance(model, ArticulatedModel):
-        return save_articulated(path, model, stage.body, rigging.rig)
-    return save_skinned(path, model, stage.body, rigging.rig)
+        return save_articulated(path, model, stage.body, rigging.skin)
+    return save_skinned(path, model, stage.body, rigging.skin)
 
 
 def default_model(source: Path) -> Path:

@@ -113,7 +113,7 @@ def _find_guide(stage: Stage) -> Guide:
     rigging = stage.drive.rigging
     if rigging is None:
         return follow_pins(stage)
-    rig = rigging.rig
+    rig = rigging.skin
     if stage.scene.training.domains == "none":
         return BoneGuide(stage.body, rig)
     return DomainGuide(stage.body, rig, bone_domains(stage.body, rig.skeleton, rig.influences))
