@@ -41,7 +41,7 @@ class Constraint:
 
     def project(self, values: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The nearest points of the constraint sets to values S x, (m, p, 3), of all or of chosen elements."""
-        return self._nearest(values.reshape(len(values), -1), members)[0]
+        return self._nearest(values.reshape(len(values), 3 * self.stencils.rows), members)[0]
 
     def project_at(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The projections at positions x [m], (n, 3)."""
@@ -77,7 +77,7 @@ class Constraint:
     def _seen(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """What the projections look at, at positions x [m]: (m, 3 p), and the normals of guided ones."""
         values = self.stencils.values(x, members)
-        flat = values.reshape(len(values), -1)
+        flat = values.reshape(len(values), 3 * self.stencils.rows)
         if not self.guided:
             return flat
         a, b, c = (x[corner] for corner in self.stencils.vertices[slice(None) if members is None else members, :3].T)
@@ -90,4 +90,4 @@ class Constraint:
         parameters = self.parameters if members is None else self.parameters[:, members]
         out, distance = np.empty((len(seen), 3 * self.stencils.rows)), np.empty(len(seen))
         self.loops().project(np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(parameters), out, distance)
-        return out.reshape(len(seen), -1, 3), distance
+        return out.reshape(len(seen), self.stencils.rows, 3), distance

@@ -2,6 +2,7 @@
 
 from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
+from supple.method.projective import ProjectiveSolver, ProjectiveState
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skinned import SkinnedSolver
@@ -14,6 +15,8 @@ from supple.method.trained import TrainedModel
 __all__ = [
     "FullSolver",
     "FullState",
+    "ProjectiveSolver",
+    "ProjectiveState",
     "ReducedModel",
     "ReducedSolver",
     "ReducedState",
