@@ -6,7 +6,7 @@ import pytest
 from supple.constraint import ProjectiveBody, Shell, Springs, TetVolume, tet_stencils
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
-from supple.material import Corotational
+from supple.material import Corotational, NeoHookean, StableNeoHookean, StVK
 from supple.mesh import TriMesh, fill_box
 from supple.method.full import FullSolver
 from supple.method.projective import ProjectiveSolver
@@ -64,6 +64,26 @@ def test_many_iterations_are_the_full_solvers_step(history, damping):
     assert np.abs(state.x - exact.x).max() < 1e-6 * moved
     assert np.abs(state.v - exact.v).max() < 1e-6 * np.abs(exact.v).max()
     assert report.newton_iterations < 4000
+
+
+@pytest.mark.parametrize("material", [NeoHookean, StableNeoHookean, StVK])
+def test_any_material_reaches_the_full_solvers_step(material):
+    mesh = fill_box((0.0, 0.0, 0.0), (1.0, 0.25, 0.25), 8)
+    body = Body.build(mesh, material(young=2e5, poisson=0.35))
+    body = body.pinned(left(body))
+    full = FullSolver(body, tolerance=1e-10)
+    own = ProjectiveBody.from_body(body, own_materials=True)
+    solver = ProjectiveSolver(own, iterations=500, tolerance=1e-12, history=5)
+    assert own.constraints[0].kind == "hyperelastic"
+    x = mesh.vertices + 0.005 * np.random.default_rng(8).standard_normal(mesh.vertices.shape)
+    assert own.energy(x) == pytest.approx(body.energy(x), rel=1e-10)
+    np.testing.assert_allclose(own.forces(x), body.forces(x), atol=1e-9 * np.abs(body.forces(x)).max())
+    targets, exact, state = mesh.vertices[body.pins.vertices], full.start(), solver.start()
+    for _ in range(3):
+        inputs = Inputs(Moment(exact.time, targets, DOWN), Moment(exact.time + 0.02, targets, DOWN))
+        exact, state = full.step(exact, inputs)[0], solver.step(state, inputs)[0]
+    moved = np.abs(exact.x - mesh.vertices).max()
+    assert np.abs(state.x - exact.x).max() < 1e-6 * moved
 
 
 def test_history_saves_iterations():

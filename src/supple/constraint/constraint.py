@@ -1,7 +1,7 @@
 """What every constraint of projective dynamics answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +32,8 @@ class Constraint:
     """Vertices of a stencil, 0 where that differs from mesh to mesh."""
     guided: ClassVar[bool] = False
     """Whether the projection looks at the normal of a stencil's first three vertices."""
+    bounded: ClassVar[bool] = True
+    """Whether λ SᵀS bounds the curvature of the energy, so that no global step can raise the objective."""
 
     stencils: Stencils
     weight: FloatArray
@@ -59,19 +61,19 @@ class Constraint:
         """Forces on the vertices [N], (n, 3): -λ Sᵀ(S x - p); that p moves too counts nothing at a nearest point."""
         return -self.stencils.gather(self.weight, self.stencils.values(x) - self.project_at(x), len(x))
 
-    def stiffened(self, factor: float) -> Self:
-        """The same constraints with their energy multiplied."""
-        return replace(self, weight=self.weight * factor)
-
     def inflated(self, factor: float) -> Self:
         """The same constraints with the target volume, where they have one, that many times the one they were made
         with."""
         return self
 
+    def find_lane(self, *, warm: bool) -> Callable[..., Any]:
+        """The compiled projection of one lane, the one that remembers if asked for and there is one."""
+        remembering = type(self).warm_lane
+        return remembering if warm and remembering is not None else type(self).lane
+
     def loops(self, *, warm: bool = False, parallel: bool = False) -> Loops:
         """The compiled loops over elements; `warm` ones remember."""
-        lane = type(self).warm_lane if warm and type(self).warm_lane is not None else type(self).lane
-        assert lane is not None
+        lane = self.find_lane(warm=warm)
         return loops(lane, self.stencils.rows, self.width, guided=self.guided, parallel=parallel)
 
     def _seen(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:

@@ -34,9 +34,11 @@ class LDLT:
         factor._take(found)
         return factor, np.asarray(found.perm_c, np.int64)
 
-    def solve(self, b: FloatArray) -> FloatArray:
-        """x with A x = b, both (n, 3)."""
-        x = np.array(b, np.float64, order="C")
+    def solve(self, b: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """x with A x = b, both (n, 3); `out` may be b itself."""
+        x = np.empty((len(b), 3)) if out is None else out
+        if x is not b:
+            x[:] = b
         _substitute(self._start, self._rows, self._values, self._inverse, x)
         return x
 

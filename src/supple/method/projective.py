@@ -98,6 +98,7 @@ class ProjectiveSolver:
         descent = descend(
             watch.timed("local", objective.evaluate), watch.timed("global", system.solve), begin,
             iterations=self.iterations, still=self.tolerance * self.body.size(), history=self.history,
+            bounded=all(constraint.bounded for constraint in self.body.constraints),
         )  # fmt: skip
         new = self._arrive(state, inputs, descent, objective.memories)
         return new, Report(watch.finish(), descent.iterations, residual=descent.change / self.body.size())

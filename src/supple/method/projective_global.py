@@ -58,10 +58,10 @@ class GlobalStep:
             self._pulls.append((free, reach, np.asarray(np.linalg.inv(core), np.float64)))
 
     def solve(self, residual: FloatArray) -> FloatArray:
-        """A⁻¹ times residuals (n, 3) that vanish where pins hold."""
-        out = np.empty_like(residual)
+        """A⁻¹ times residuals (n, 3) that vanish where pins hold; they may be overwritten."""
+        out = np.empty_like(residual) if len(self._groups) > 1 else residual
         for group, (axes, factor) in enumerate(self._groups):
-            solved = factor.solve(residual)
+            solved = factor.solve(residual, out if len(axes) == 3 else None)
             if self._pulls:
                 weights, reach, core = self._pulls[group]
                 solved -= reach @ (core @ (weights.T @ solved))

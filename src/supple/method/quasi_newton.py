@@ -38,22 +38,25 @@ def descend(
     iterations: int,
     still: float = 0.0,
     history: int = 0,
+    bounded: bool = True,
 ) -> Descent:
     """Minimise Φ from x [m], (n, 3), until a step is not above `still` [m]; `evaluate` gives Φ and its gradient.
 
-    Without history the last step, which A makes safe, is not evaluated.
+    `precondition` may change the array it is given, and return it.
+
+    Where A bounds the curvature of Φ from above, its own steps are safe: without history the last is not evaluated.
     """
     value, gradient = evaluate(x)
     objectives, pairs = [value], list[tuple[FloatArray, FloatArray, float]]()
     change, done = 0.0, 0
     for done in range(1, iterations + 1):
         direction = _two_loops(-gradient, pairs, precondition)
-        change = float(np.abs(direction).max(initial=0.0))
-        if done == iterations and not history:
+        change = max(float(direction.max()), -float(direction.min()))
+        if done == iterations and bounded and not history:
             return Descent(x + direction, done, change, objectives)
         share, found = 1.0, False
         for _ in range(_MOST_HALVINGS):
-            there = x + share * direction
+            there = x + (direction if share == 1.0 else share * direction)
             new_value, new_gradient = evaluate(there)
             found = new_value <= value + _ROUND_OFF * max(abs(value), abs(new_value))
             if found:
@@ -64,10 +67,10 @@ def descend(
                 break  # the minimum, to round-off
             pairs.clear()
             continue
-        step, turn = there - x, new_gradient - gradient
-        bend = float(np.vdot(step, turn))
-        if history and bend > 0.0:
-            pairs = [*pairs, (step, turn, bend)][-history:]
+        if history:
+            step, turn = there - x, new_gradient - gradient
+            bend = float(np.vdot(step, turn))
+            pairs = [*pairs, (step, turn, bend)][-history:] if bend > 0.0 else pairs
         x, value, gradient = there, new_value, new_gradient
         objectives.append(value)
         change *= share
