@@ -10,17 +10,18 @@ from functools import cache
 import numpy as np
 
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
+from supple.contact.sweep import press
 from supple.linalg.compiled import compile_copy
 
 __all__ = ["settle_kernel"]
 
 
-def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients):
+def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
     """out (3, c) = base + coefficients · answer after some iterations from q (3, c).
 
     Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, rows, 4); `fit` is the transposed
     fit, (s, m) or (p s, m); `answer` (g, M, c) holds D = A⁻¹UᵀSᵀV transposed, one for all axes or one each;
-    `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing.
+    `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing; `grip` are contacts, or none.
     """
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
@@ -80,6 +81,8 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
         else:
             for i in range(3):
                 out[i] = base[i] + np.dot(coefficients[i], answer[i])
+        if len(grip.goal):
+            press(grip, out)
 
 
 @cache

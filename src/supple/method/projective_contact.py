@@ -25,9 +25,11 @@ from supple.contact.settings import ContactSettings
 from supple.contact.surfels import Surfels
 from supple.contact.sweep import settle
 from supple.errors import SceneError
+from supple.mesh.farthest import spread_points
+from supple.mesh.geodesic import Geodesics
 from supple.solve.inputs import Inputs
 
-__all__ = ["ContactStep", "ProjectiveContact"]
+__all__ = ["ContactStep", "ProjectiveContact", "choose_candidates"]
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
@@ -56,6 +58,23 @@ class ContactStep:
         """Brings the forces up to date, under which the contacts are now at `points` C x [m], (m, 3)."""
         grip, moved = self.grip, _lanes(points - self.base)
         settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
+
+    def look(self, q: FloatArray) -> FloatArray:
+        """C q, (m, 3), of a method's coordinates or their rates, (r, 3)."""
+        rows = (self.grip.value, self.grip.column, self.grip.start)
+        return np.asarray(sp.csr_array(rows, shape=(len(self.base), len(q))) @ q)
+
+    def answer(self, forces: FloatArray) -> FloatArray:
+        """How far forces on the contacts [N], (m, 3), move the coordinates, (r, 3)."""
+        Y, forces = self.grip.Y, forces.astype(np.float32)
+        if len(Y) == 1:
+            return np.asarray(Y[0].T @ forces, np.float64)
+        return np.column_stack([Y[axis].T @ forces[:, axis] for axis in range(3)]).astype(np.float64)
+
+    def bounce(self, v: FloatArray) -> FloatArray:
+        """Rates of the coordinates at the end of the step, (r, 3), with what restitution adds to them."""
+        forces = self.rebound(self.look(v)) if self.impact.any() else None
+        return v if forces is None else v + self.answer(forces)
 
     def rebound(self, velocity: FloatArray) -> FloatArray | None:
         """Forces [N/s], (m, 3), that add to `velocity` C v at the end [m/s], (m, 3), what makes contacts bounce.
@@ -181,6 +200,15 @@ class ProjectiveContact:
                     f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
                     f"{len(self.colliders)}: give one placement for each."
                 )
+
+
+def choose_candidates(body: ProjectiveBody, count: int) -> IntArray:
+    """Vertices of the surface, each the farthest along it from all before, as many as asked for or as there are."""
+    if count < 1:
+        raise SceneError(f"{count} candidates for contact make no sense: ask for at least 1.")
+    used, triangles = np.unique(body.surface.triangles, return_inverse=True)
+    graph = Geodesics.along(body.vertices[used], triangles.reshape(-1, 3).astype(np.int32))
+    return used[spread_points(graph, count).vertices].astype(np.int32)
 
 
 def _lanes(values: FloatArray) -> SingleArray:
