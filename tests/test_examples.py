@@ -206,7 +206,7 @@ def check_walk() -> None:
 
 
 def check_deform() -> None:
-    """Without inertia the bar is where its deformers have it, at a right angle and then wrung; with it, it overshoots."""
+    """Without inertia the bar is where its deformers have it, at a right angle; with it, it overshoots."""
     still = play("deform", {"mesh": {"resolution": 12}, "time": {"integrator": "static"}})
     rest = still.built.mesh.vertices
     far, radius = rest[:, 0] > 0.29, 0.4 / (np.pi / 2)  # a quarter circle, then a tenth of a metre straight up
