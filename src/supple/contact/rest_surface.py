@@ -29,7 +29,7 @@ class RestSurface(NamedTuple):
     pieces: IntArray
     """Component of the body that each triangle belongs to, (k,)."""
     seeds: IntArray
-    """A triangle near every vertex of the body, of its own component, (n,)."""
+    """The triangle nearest to the middle of every tet, of its own component, (m,)."""
 
     @classmethod
     def build(cls, mesh: TetMesh) -> "RestSurface":
@@ -40,9 +40,9 @@ class RestSurface(NamedTuple):
         some[pieces[triangles[:, 0]]] = np.arange(len(triangles))
         surface = cls(
             tree.refit(mesh.vertices), tree.start, tree.order,
-            mesh.vertices[triangles], pieces[triangles[:, 0]], some[pieces],
+            mesh.vertices[triangles], pieces[triangles[:, 0]], some[pieces[mesh.tets[:, 0]]],
         )  # fmt: skip
-        return surface._replace(seeds=surface.nearest(mesh.vertices, surface.seeds)[1])
+        return surface._replace(seeds=surface.nearest(mesh.vertices[mesh.tets].mean(axis=1), surface.seeds)[1])
 
     def nearest(self, points: FloatArray, seeds: IntArray) -> tuple[FloatArray, IntArray]:
         """Distance [m], (k,), and triangle, (k,), nearest to points [m], (k, 3), on the components of the seeds."""
@@ -74,8 +74,9 @@ def find_nearest(x: float, y: float, z: float, seed: int, surface: RestSurface) 
             left, right = _squared_gap(boxes, 2 * node, x, y, z), _squared_gap(boxes, 2 * node + 1, x, y, z)
             nearer = 2 * node + (right < left)
             stack[size], gaps[size] = nearer ^ 1, max(left, right)
-            stack[size + 1], gaps[size + 1] = nearer, min(left, right)
-            size += 2
+            size += gaps[size] < least
+            stack[size], gaps[size] = nearer, min(left, right)
+            size += gaps[size] < least
             continue
         for entry in range(surface.start[node - leaves], surface.start[node - leaves + 1]):
             triangle = surface.order[entry]

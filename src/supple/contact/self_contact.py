@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.contact.candidates import Candidates
 from supple.contact.contacts import SELF, Contacts
-from supple.contact.hierarchy import BoxTree, LeafPairs, cross_points, cross_trees
 from supple.contact.inside import find_inside
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.rest_surface import RestSurface
 from supple.contact.touched import BEYOND, Fans, drop, project, vertex_normals
-from supple.errors import MeshError, SceneError
+from supple.errors import SceneError
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
 
@@ -21,6 +21,8 @@ __all__ = ["SelfContact", "Touching"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _SLANTED = 0.1  # cosine between a contact's normal and its triangle's below which they do not meet
+_ROOM = 0.1  # mean edges that vertices and tets may come nearer to each other before all are looked at again
+_AT_ONCE = 64  # vertices, where all are tested against all tets
 REST_DISTANCE = 1.8  #: longest edges within which a vertex's own surroundings lie
 
 
@@ -71,49 +73,35 @@ class SelfContact:
                 raise SceneError(f"{name} = {value} of self-contact makes no sense; give a finite number from 0 up.")
         self.mesh, self.thickness = mesh, thickness
         self.triangles, self.vertices = mesh.surface_triangles(), mesh.surface_vertices()
-        self.tree = BoxTree.build(mesh.vertices, mesh.tets)
-        """Over the tets."""
         self.fans = Fans.build(self.triangles, len(mesh.vertices))
-        own = np.arange(len(self.vertices), dtype=np.int32)[:, None]
-        self._groups = BoxTree.build(mesh.vertices[self.vertices], own)
         self._surface = RestSurface.build(mesh)
-        self._areas = TriMesh(mesh.vertices, self.triangles).areas()
+        surface = TriMesh(mesh.vertices, self.triangles)
+        self._areas = surface.areas()
         self._rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
         self._around = Neighbourhood.build(mesh, rest_distance, ignored)
+        self._near = Candidates(mesh.vertices, mesh.tets, self.vertices, self._around, _ROOM * surface.mean_edge())
+        self.tree = self._near.tree
+        """Over the tets."""
 
-    def find(self, x: FloatArray, candidates: IntArray | None = None) -> Touching:
-        """Vertices inside the body at positions x [m], (n, 3); of the candidates alone if these are given."""
+    def find(self, x: FloatArray) -> Touching:
+        """Vertices inside the body at positions x [m], (n, 3)."""
         x = np.ascontiguousarray(x, dtype=np.float64)
-        boxes = self.tree.refit(x)
-        if candidates is not None:
-            vertices = self.check_candidates(candidates)
-            points = self.place(x, vertices)
-            found = self.locate(points, vertices, cross_points(points, boxes), x)
-            return self.touch(points, vertices, *found, x)
-        points, order = self.place(x, self.vertices), self._groups.order
-        pairs = cross_trees(self._groups.refit(points), boxes)
-        tet, triangle = np.empty_like(self.vertices), np.empty_like(self.vertices)
-        tet[order], triangle[order] = self._locate(
-            points[order], self.vertices[order], self._groups.start, pairs, self.tree.start, self.tree.order, x
+        points = self.place(x, self.vertices)
+        return self._touch(
+            points, self.vertices, *self._locate(points, self.vertices, *self._near.near(points, x), x), x
         )
-        return self.touch(points, self.vertices, tet, triangle, x)
 
     def find_brute(self, x: FloatArray) -> Touching:
         """What `find` gives, every surface vertex tested against every tet."""
-        points, count = self.place(x, self.vertices), len(self.mesh.tets)
-        everyone, all_tets = np.array([0, len(points)], np.int32), np.array([0, count], np.int32)
-        pairs = LeafPairs(np.array([0, 1]), np.zeros(1, np.int32))
-        order = np.arange(count, dtype=np.int32)
-        found = self._locate(points, self.vertices, everyone, pairs, all_tets, order, x)
-        return self.touch(points, self.vertices, *found, x)
-
-    def check_candidates(self, candidates: ArrayLike) -> IntArray:
-        """The candidates in ascending order, each once; MeshError if one is not on the surface."""
-        vertices = np.unique(np.asarray(candidates, dtype=np.int32))
-        inner = vertices[~np.isin(vertices, self.vertices)]
-        if inner.size:
-            raise MeshError(f"vertex {inner[0]} is not on the surface; only surface vertices are tested for contact.")
-        return vertices
+        points, everything = self.place(x, self.vertices), np.arange(len(self.mesh.tets), dtype=np.int32)
+        parts = []
+        for first in range(0, len(points), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            count = len(points[some])
+            start, listed = len(everything) * np.arange(count + 1), np.tile(everything, count)
+            parts.append(self._locate(points[some], self.vertices[some], start, listed, x))
+        tet, triangle = np.concatenate(parts, axis=1)
+        return self._touch(points, self.vertices, tet, triangle, x)
 
     def place(self, x: FloatArray, vertices: IntArray) -> FloatArray:
         """Tested points [m], (k, 3), of surface vertices: moved outward by the thickness along their normals."""
@@ -122,30 +110,17 @@ class SelfContact:
             points += self.thickness * vertex_normals(vertices, self.triangles, self.fans, x)
         return points
 
-    def locate(
-        self, points: FloatArray, vertices: IntArray, pairs: LeafPairs, x: FloatArray
-    ) -> tuple[IntArray, IntArray]:
-        """Tet, or -1, and triangle of points that stand for vertices, each tested against its leaves of the tree."""
-        alone = np.arange(len(points) + 1, dtype=np.int32)
-        return self._locate(points, vertices, alone, pairs, self.tree.start, self.tree.order, x)
-
     def _locate(
-        self,
-        points: FloatArray,
-        vertices: IntArray,
-        groups: IntArray,
-        pairs: LeafPairs,
-        tets_start: IntArray,
-        tet_order: IntArray,
-        x: FloatArray,
+        self, points: FloatArray, vertices: IntArray, start: NDArray[np.int64], listed: IntArray, x: FloatArray
     ) -> tuple[IntArray, IntArray]:
+        """Tet, or -1, and triangle of points that stand for vertices, each tested against its list of tets."""
         found: tuple[IntArray, IntArray] = find_inside(
-            points, vertices, groups, pairs.start, pairs.leaves, tets_start, tet_order,
+            points, vertices, start, listed,
             self.mesh.tets, x, self.mesh.vertices, self.triangles, self._surface, self._around,
         )  # fmt: skip
         return found
 
-    def touch(
+    def _touch(
         self, points: FloatArray, vertices: IntArray, tet: IntArray, triangle: IntArray, x: FloatArray
     ) -> Touching:
         """What the points that some tet holds touch; x is read around their triangles only."""

@@ -37,18 +37,6 @@ class Fans(NamedTuple):
         start = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
         return cls(start.astype(np.int32), (np.argsort(corners, kind="stable") // 3).astype(np.int32))
 
-    def around(self, vertices: IntArray) -> IntArray:
-        """All triangles around the given vertices, each once."""
-        return np.unique(take_lists(self.start, self.triangles, vertices))
-
-
-def take_lists(start: NDArray[np.integer], members: IntArray, wanted: NDArray[np.integer]) -> IntArray:
-    """The lists members[start[k] : start[k + 1]] of all k wanted, one after the other."""
-    sizes = start[wanted + 1] - start[wanted]
-    skipped = start[wanted] - (np.cumsum(sizes) - sizes)
-    taken: IntArray = members[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
-    return taken
-
 
 @njit(cache=True)
 def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: FloatArray) -> FloatArray:
