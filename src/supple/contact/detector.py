@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
+from supple.contact.own_sides import find_from, find_on_way
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import anchor, choose, is_in, join
+from supple.contact.sets import NO_PAIRS, anchor, choose, is_in, join, list_pairs
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
@@ -22,7 +23,6 @@ __all__ = ["NO_PAIRS", "Detector"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-NO_PAIRS: IntArray = np.zeros((0, 2), np.int32)  #: nothing is known to touch
 _SAME_SIDE = 0.85  # cosine between normals above which two triangles are of one side, not of a fold
 _NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
 
@@ -52,8 +52,8 @@ class Detector:
         """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.
 
         Colliders are met on the side where the vertex is as the step begins, however far it travels; the body meets
-        itself where it would be, and in the pairs of vertex and triangle, (k, 2), `known` from the last step: a vertex
-        in a fold lies on several triangles, of which a look finds one.
+        itself on the side it comes from, where it would be, and in the pairs of vertex and triangle, (k, 2), `known`
+        from the last step: a vertex in a fold lies on several triangles, of which a look finds one.
         """
         self._check(inputs)
         travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
@@ -66,25 +66,31 @@ class Detector:
                 self._vertices, self._areas, margin, self.settings.thickness,
             )  # fmt: skip
             found.append(replace(met, source=np.full(len(met), number, np.int32)))
-        return join((*found, self._remember(self._meet_itself(predicted), known, predicted)))
+        if self._self is None:
+            return join(found)
+        own = self._self.to_contacts(find_on_way(self._self, x, predicted, known))
+        return join((*found, self._remember(self._add_edges(own, predicted), known, predicted)))
 
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
 
-        `previous` ones of the same step tell on which side of a thin collider a vertex is, and where α holds it.
+        `previous` ones of the same step tell on which side of a thin collider, or of a thin part of the body, a vertex
+        is, and where α holds it.
         """
         self._check(inputs)
         met = touch_colliders(
             self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
             self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
         )  # fmt: skip
-        found = join((met, self._meet_itself(x)))
+        found = met
+        if self._self is not None:
+            own = self._self.to_contacts(
+                find_from(self._self, x, NO_PAIRS if previous is None else list_pairs(previous))
+            )
+            found = join((met, self._add_edges(own, x)))
         return anchor(found, previous, x) if previous is not None and self.settings.alpha > 0.0 else found
 
-    def _meet_itself(self, x: FloatArray) -> Contacts:
-        if self._self is None:
-            return Contacts.none()
-        found = self._self.to_contacts(self._self.find(x))
+    def _add_edges(self, found: Contacts, x: FloatArray) -> Contacts:
         return found if self._edges is None else join((found, self._edges.find(x)))
 
     def _remember(self, found: Contacts, known: IntArray, x: FloatArray) -> Contacts:

@@ -1,7 +1,7 @@
 """A body that touches itself: its surface vertices inside its own tets ([TOK14] 5.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ class Touching:
     normal: FloatArray
     """Outward unit normal at the touched point, (m, 3)."""
     depth: FloatArray
-    """Distance [m] of the tested point behind the touched one, above 0, (m,)."""
+    """Distance [m] of the tested point behind the touched one, (m,); above 0 but for pairs known from before."""
     tet: IntArray
     """Tet that holds the vertex, (m,)."""
     offset: FloatArray
@@ -47,6 +47,18 @@ class Touching:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def choose(self, rows: NDArray[np.integer]) -> "Touching":
+        """Those of some rows."""
+        return Touching(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def join(self, other: "Touching") -> "Touching":
+        """These and those of other vertices."""
+        if not len(other):
+            return self
+        both = (np.concatenate([getattr(one, field.name) for one in (self, other)]) for field in fields(self))
+        whole = Touching(*both)
+        return whole.choose(np.argsort(whole.vertex, kind="stable"))
 
 
 class SelfContact:
@@ -79,7 +91,9 @@ class SelfContact:
         self._areas = surface.areas()
         self._rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
         self._around = Neighbourhood.build(mesh, rest_distance, ignored)
-        self._near = Candidates(mesh.vertices, mesh.tets, self.vertices, self._around, _ROOM * surface.mean_edge())
+        self.edge = surface.mean_edge()
+        """Mean edge of the surface [m]."""
+        self._near = Candidates(mesh.vertices, mesh.tets, self.vertices, self._around, _ROOM * self.edge)
         self.tree = self._near.tree
         """Over the tets."""
 
@@ -125,13 +139,31 @@ class SelfContact:
     ) -> Touching:
         """What the points that some tet holds touch; x is read around their triangles only."""
         held = np.flatnonzero(tet >= 0)
-        points, vertices, tet = points[held], vertices[held], tet[held]
+        found = self._project(points[held], vertices[held], tet[held], triangle[held], x)
+        return self._straighten(found.choose(np.flatnonzero(found.depth > 0.0)), x)
+
+    def follow(self, pairs: IntArray, x: FloatArray) -> Touching:
+        """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3), open ones among them.
+
+        A vertex that slid off its triangle touches the nearest one around it. No tet is named.
+        """
+        vertices, triangle = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        nowhere = np.full(len(pairs), -1, np.int32)
+        return self._straighten(self._project(self.place(x, vertices), vertices, nowhere, triangle, x, beyond=0.0), x)
+
+    def _project(
+        self,
+        points: FloatArray,
+        vertices: IntArray,
+        tet: IntArray,
+        triangle: IntArray,
+        x: FloatArray,
+        beyond: float = BEYOND,
+    ) -> Touching:
         number, weights, normal, depth = project(
-            points, vertices, triangle[held], self.triangles, x, self.mesh.vertices, self.fans, self._around
+            points, vertices, triangle, self.triangles, x, self.mesh.vertices, self.fans, self._around, beyond
         )
-        deep, offset = depth > 0.0, x[vertices] - points
-        found = vertices[deep], number[deep], weights[deep], normal[deep], depth[deep], tet[deep], offset[deep]
-        return self._straighten(Touching(*found), x)
+        return Touching(vertices, number, weights, normal, depth, tet, x[vertices] - points)
 
     def recall(self, pairs: IntArray, reach: float, x: FloatArray) -> Touching:
         """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import split
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import SELF, Contacts
 
-__all__ = ["anchor", "choose", "is_in", "join", "merge"]
+__all__ = ["NO_PAIRS", "anchor", "choose", "is_in", "join", "list_pairs", "merge"]
 
 FloatArray = NDArray[np.float64]
+NO_PAIRS: NDArray[np.int32] = np.zeros((0, 2), np.int32)  #: nothing is known to touch
 
 
 def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
@@ -48,6 +49,12 @@ def merge(
     if not drop:
         keep[:] = True
     return join((new, choose(old, keep & ~is_in(old, new, places=several))))
+
+
+def list_pairs(contacts: Contacts) -> NDArray[np.int32]:
+    """Vertices and triangles of contacts of the body with itself, those of edges left out, (k, 2)."""
+    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0)
+    return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
 
 
 def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:

@@ -62,13 +62,14 @@ def project(
     rest: FloatArray,
     fans: Fans,
     around: Neighbourhood,
+    beyond: float = BEYOND,
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Touched triangle (m,), barycentric coordinates (m, 3), normal (m, 3) and depth [m] (m,) of points inside.
 
     Point k, which stands for vertex vertices[k], is projected along the normal of the triangle it came through. If the
-    foot lies more than half a triangle beyond it, or the point outside its plane, the nearest triangle around is taken;
-    if the foot lies beyond that one too, its nearest point, the normal then leading there. A point outside the plane
-    of the nearest triangle is outside the body, whatever its tet says, and has depth 0.
+    foot has a barycentric coordinate below `beyond`, or the point is outside its plane, the nearest triangle around is
+    taken; if the foot lies more than half a triangle beyond that one, its nearest point, the normal then leading there.
+    A point outside the plane of the nearest triangle is outside the body, whatever its tet says, and has no depth.
     """
     count = len(points)
     touched, weights = np.empty(count, np.int32), np.empty((count, 3))
@@ -76,7 +77,7 @@ def project(
     for k in range(count):
         point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
         foot, normal, depth = _drop(point, triangles, best, x)
-        if depth <= 0.0 or min(foot) < BEYOND:
+        if depth <= 0.0 or min(foot) < beyond:
             best, foot, normal, depth = _search_around(point, vertices[k], best, triangles, x, rest, fans, around)
         touched[k], depths[k] = best, depth
         for axis in range(3):
