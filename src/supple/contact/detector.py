@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
+from supple.contact.facing import facing_shares
 from supple.contact.own_sides import find_from, find_on_way
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import NO_PAIRS, anchor, choose, is_in, join, list_pairs
+from supple.contact.sets import NO_PAIRS, anchor, choose, is_in, join, keep_areas, list_pairs
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
+from supple.contact.touched import Fans
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.solve.inputs import Inputs
@@ -39,7 +41,9 @@ class Detector:
         self.edge = surface.mean_edge()
         """Mean edge of the surface [m]."""
         self._vertices = mesh.surface_vertices()
-        shares = np.repeat(surface.areas() / 3.0, 3)
+        self._triangles, self._triangle_areas = mesh.surface_triangles(), surface.areas()
+        self._fans = Fans.build(self._triangles, len(mesh.vertices))
+        shares = np.repeat(self._triangle_areas / 3.0, 3)
         self._areas = np.asarray(np.bincount(surface.triangles.ravel(), shares), np.float64)
         self._self: SelfContact | None = None
         if self.settings.self_contact:
@@ -65,30 +69,38 @@ class Detector:
                 self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
                 self._vertices, self._areas, margin, self.settings.thickness,
             )  # fmt: skip
-            found.append(replace(met, source=np.full(len(met), number, np.int32)))
+            found.append(self._face(replace(met, source=np.full(len(met), number, np.int32)), x))
         if self._self is None:
             return join(found)
-        own = self._self.to_contacts(find_on_way(self._self, x, predicted, known))
+        own = self._self.to_contacts(find_on_way(self._self, x, predicted, known), predicted)
         return join((*found, self._remember(self._add_edges(own, predicted), known, predicted)))
 
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
 
         `previous` ones of the same step tell on which side of a thin collider, or of a thin part of the body, a vertex
-        is, and where α holds it.
+        is, how much it stands for, and where α holds it.
         """
         self._check(inputs)
         met = touch_colliders(
             self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
             self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
         )  # fmt: skip
-        found = met
+        found = met = self._face(met, x)
         if self._self is not None:
-            own = self._self.to_contacts(
-                find_from(self._self, x, NO_PAIRS if previous is None else list_pairs(previous))
-            )
+            known = NO_PAIRS if previous is None else list_pairs(previous)
+            own = self._self.to_contacts(find_from(self._self, x, known), x)
             found = join((met, self._add_edges(own, x)))
-        return anchor(found, previous, x) if previous is not None and self.settings.alpha > 0.0 else found
+        if previous is None:
+            return found
+        found = keep_areas(found, previous)
+        return anchor(found, previous, x) if self.settings.alpha > 0.0 else found
+
+    def _face(self, met: Contacts, x: FloatArray) -> Contacts:
+        """Contacts with colliders that stand for no more than what faces these at x [m], (n, 3)."""
+        vertices = np.ascontiguousarray(met.vertices[:, 0])
+        shares = facing_shares(vertices, met.normal, self._triangles, self._fans, self._triangle_areas, x)
+        return replace(met, area=shares * met.area)
 
     def _add_edges(self, found: Contacts, x: FloatArray) -> Contacts:
         return found if self._edges is None else join((found, self._edges.find(x)))
@@ -101,7 +113,7 @@ class Detector:
         """
         if self._self is None or not len(known):
             return found
-        again = self._self.to_contacts(self._self.recall(known, self.edge, x))
+        again = self._self.to_contacts(self._self.recall(known, self.edge, x), x)
         rows = np.flatnonzero(found.weights[:, 0] == 1.0)  # contacts of edges have no vertex of their own
         vertices = found.vertices[rows, 0]
         place = np.searchsorted(vertices, again.vertices[:, 0])

@@ -13,6 +13,7 @@ __all__ = ["RestSurface", "closest_point", "closest_weights", "find_nearest"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_EQUAL = 1e-9  # squared distances this near to each other, as a share, are the same
 
 
 class RestSurface(NamedTuple):
@@ -60,7 +61,10 @@ def _find_all(points: FloatArray, seeds: IntArray, surface: RestSurface) -> tupl
 
 @njit(cache=True)
 def find_nearest(x: float, y: float, z: float, seed: int, surface: RestSurface) -> tuple[int, float]:
-    """Nearest triangle to a point, and its squared distance [m²]; the search begins at `seed`, best a near triangle."""
+    """Nearest triangle to a point, and its squared distance [m²]; the search begins at `seed`, best a near triangle.
+
+    Of two that share the nearest point, the one whose plane is farther away: no order of triangles decides.
+    """
     boxes, leaves = surface.boxes, len(surface.boxes) // 2
     best, least = seed, _squared_distance(surface.corners, seed, x, y, z)
     stack, gaps = np.empty(64, np.int32), np.empty(64)
@@ -68,21 +72,25 @@ def find_nearest(x: float, y: float, z: float, seed: int, surface: RestSurface) 
     while size:
         size -= 1
         node = stack[size]
-        if gaps[size] >= least:
+        if gaps[size] > (1.0 + _EQUAL) * least:
             continue
         if node < leaves:
             left, right = _squared_gap(boxes, 2 * node, x, y, z), _squared_gap(boxes, 2 * node + 1, x, y, z)
             nearer = 2 * node + (right < left)
             stack[size], gaps[size] = nearer ^ 1, max(left, right)
-            size += gaps[size] < least
+            size += gaps[size] <= (1.0 + _EQUAL) * least
             stack[size], gaps[size] = nearer, min(left, right)
-            size += gaps[size] < least
+            size += gaps[size] <= (1.0 + _EQUAL) * least
             continue
         for entry in range(surface.start[node - leaves], surface.start[node - leaves + 1]):
             triangle = surface.order[entry]
             if surface.pieces[triangle] == surface.pieces[seed]:
                 squared = _squared_distance(surface.corners, triangle, x, y, z)
-                if squared < least:
+                if squared < (1.0 - _EQUAL) * least or (
+                    squared <= (1.0 + _EQUAL) * least
+                    and _squared_height(surface.corners, triangle, x, y, z)
+                    > (1.0 + _EQUAL) * _squared_height(surface.corners, best, x, y, z)
+                ):
                     best, least = triangle, squared
     return best, least
 
@@ -100,6 +108,17 @@ def _squared_gap(boxes: FloatArray, node: int, x: float, y: float, z: float) -> 
 def _squared_distance(corners: FloatArray, triangle: int, x: float, y: float, z: float) -> float:
     a, b, c = closest_point(corners, triangle, x, y, z)
     return float((a - x) * (a - x) + (b - y) * (b - y) + (c - z) * (c - z))
+
+
+@njit(cache=True)
+def _squared_height(corners: FloatArray, triangle: int, x: float, y: float, z: float) -> float:
+    """Squared distance of a point from the plane of a triangle; 0 for one without area."""
+    a, b, c = corners[triangle, 0], corners[triangle, 1], corners[triangle, 2]
+    n0 = (b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1])
+    n1 = (b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2])
+    n2 = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    along = n0 * (x - a[0]) + n1 * (y - a[1]) + n2 * (z - a[2])
+    return float(along * along / max(n0 * n0 + n1 * n1 + n2 * n2, 1e-300))
 
 
 @njit(cache=True)

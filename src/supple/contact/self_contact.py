@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.contact.candidates import Candidates
 from supple.contact.contacts import SELF, Contacts
+from supple.contact.facing import facing_shares
 from supple.contact.inside import find_inside
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.rest_surface import RestSurface
@@ -196,15 +197,20 @@ class SelfContact:
             offset=np.where(meets, (height + found.depth[:, None]) * normal, found.offset),
         )
 
-    def to_contacts(self, touching: Touching) -> Contacts:
-        """The same as contacts; the area is the mean of the triangle's and the vertex's one-ring at rest, Eq. (6)."""
+    def to_contacts(self, touching: Touching, x: FloatArray) -> Contacts:
+        """The same as contacts at positions x [m], (n, 3).
+
+        The area is the mean of the triangle's at rest and of the vertex's one-ring, Eq. (6) of [TOK14], of the ring
+        what faces the touched surface.
+        """
         count = len(touching)
+        shares = facing_shares(touching.vertex, touching.normal, self.triangles, self.fans, self._areas, x)
         return Contacts(
             vertices=np.column_stack([touching.vertex, self.triangles[touching.triangle]]),
             weights=np.column_stack([np.ones(count), -touching.barycentric]),
             offset=touching.offset,
             normal=touching.normal,
-            area=(self._areas[touching.triangle] + self._rings[touching.vertex]) / 2.0,
+            area=(self._areas[touching.triangle] + shares * self._rings[touching.vertex]) / 2.0,
             velocity=np.zeros((count, 3)),
             source=np.full(count, SELF, np.int32),
             feature=touching.triangle,

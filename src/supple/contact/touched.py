@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import closest_weights
 
-__all__ = ["BEYOND", "Fans", "drop", "project", "vertex_normals"]
+__all__ = ["BEYOND", "Fans", "area_vector", "drop", "project", "vertex_normals"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -45,7 +45,7 @@ def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: Float
     for k in range(len(vertices)):
         n0 = n1 = n2 = 0.0
         for entry in range(fans.start[vertices[k]], fans.start[vertices[k] + 1]):
-            a0, a1, a2 = _area_vector(triangles, fans.triangles[entry], x)
+            a0, a1, a2 = area_vector(triangles, fans.triangles[entry], x)
             n0, n1, n2 = n0 + a0, n1 + a1, n2 + a2
         length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-300)
         normals[k, 0], normals[k, 1], normals[k, 2] = n0 / length, n1 / length, n2 / length
@@ -99,7 +99,7 @@ def drop(
 
 
 @njit(cache=True)
-def _area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
+def area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
     """Outward normal of a triangle, as long as twice its area."""
     a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -113,7 +113,7 @@ def _drop(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tup
 
     A triangle without area has depth 0.
     """
-    n0, n1, n2 = _area_vector(triangles, number, x)
+    n0, n1, n2 = area_vector(triangles, number, x)
     length = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
     if length == 0.0:
         return (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0

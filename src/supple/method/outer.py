@@ -247,4 +247,5 @@ def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: fl
     first, second = x[one.vertices[:, 0]], x[one.vertices[:, 1]]
     share = np.where(one.weights[:, :1] == 1.0, 0.0, one.weights[:, 1:2])  # the point of an edge that touches an edge
     point = (1.0 - share) * first + share * second
-    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], potential.forces(x)[rows] / weight)
+    force = potential.forces(x)[rows] / weight
+    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], force, one.vertices, one.weights)
