@@ -67,31 +67,32 @@ def find_nearest(x: float, y: float, z: float, seed: int, surface: RestSurface) 
     """
     boxes, leaves = surface.boxes, len(surface.boxes) // 2
     best, least = seed, _squared_distance(surface.corners, seed, x, y, z)
+    height = _squared_height(surface.corners, seed, x, y, z)
     stack, gaps = np.empty(64, np.int32), np.empty(64)
     stack[0], gaps[0], size = 1, 0.0, 1
     while size:
         size -= 1
         node = stack[size]
-        if gaps[size] > (1.0 + _EQUAL) * least:
+        # What is as near matters only where the nearest point is on an edge, beside the foot on the plane
+        enough = least if height >= (1.0 - _EQUAL) * least else (1.0 + _EQUAL) * least
+        if gaps[size] >= enough:
             continue
         if node < leaves:
             left, right = _squared_gap(boxes, 2 * node, x, y, z), _squared_gap(boxes, 2 * node + 1, x, y, z)
             nearer = 2 * node + (right < left)
             stack[size], gaps[size] = nearer ^ 1, max(left, right)
-            size += gaps[size] <= (1.0 + _EQUAL) * least
+            size += gaps[size] < enough
             stack[size], gaps[size] = nearer, min(left, right)
-            size += gaps[size] <= (1.0 + _EQUAL) * least
+            size += gaps[size] < enough
             continue
         for entry in range(surface.start[node - leaves], surface.start[node - leaves + 1]):
             triangle = surface.order[entry]
             if surface.pieces[triangle] == surface.pieces[seed]:
                 squared = _squared_distance(surface.corners, triangle, x, y, z)
-                if squared < (1.0 - _EQUAL) * least or (
-                    squared <= (1.0 + _EQUAL) * least
-                    and _squared_height(surface.corners, triangle, x, y, z)
-                    > (1.0 + _EQUAL) * _squared_height(surface.corners, best, x, y, z)
-                ):
-                    best, least = triangle, squared
+                if squared <= (1.0 + _EQUAL) * least:
+                    tall = _squared_height(surface.corners, triangle, x, y, z)
+                    if squared < (1.0 - _EQUAL) * least or tall > (1.0 + _EQUAL) * height:
+                        best, least, height = triangle, squared, tall
     return best, least
 
 
