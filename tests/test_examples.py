@@ -176,10 +176,10 @@ def check_flesh() -> None:
 
 
 def check_curl() -> None:
-    """The finger in domains keeps its tolerance of what full flesh does beside its bones, which is a few millimetres."""
+    """The finger in domains keeps its tolerance of what full flesh does beside its bones, some millimetres."""
     error, beside = compare_flesh("curl", {"mesh": {"resolution": 12}, "training": {"cases": 2}}, 24)
     assert error < 0.1
-    assert beside > 0.0
+    assert 0.002 < beside < 0.01
 
 
 def compare_flesh(name: str, changes: dict[str, Any], frames: int) -> tuple[float, float]:
