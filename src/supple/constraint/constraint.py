@@ -28,6 +28,8 @@ class Constraint:
     """The compiled projection of one lane of a block (constraint/kernels.py)."""
     warm_lane: ClassVar[Callable[..., Any] | None] = None
     """A faster one that goes on from the quaternion found before."""
+    single_lane: ClassVar[Callable[..., Any] | None] = None
+    """The same in single precision, without the energy."""
     width: ClassVar[int] = 0
     """Vertices of a stencil, 0 where that differs from mesh to mesh."""
     guided: ClassVar[bool] = False

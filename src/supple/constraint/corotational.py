@@ -24,6 +24,7 @@ from supple.linalg.small import add, inner, matmul_nt, point, scale, signed_svd
 __all__ = ["CorotationalTets"]
 
 FloatArray = NDArray[np.float64]
+_ONE, _THIRD, _TINY = np.float32(1.0), np.float32(1.0 / 3.0), np.float32(1e-30)  # literals would make all double
 
 
 @point
@@ -52,6 +53,18 @@ def corotational_warm(t, l):
     _blend(t, l, F, quaternion_to_matrix(q))
 
 
+@point
+def corotational_single(t, l):
+    F = read(t, VALUE, l)
+    q = t[MEMORY, l], t[MEMORY + 1, l], t[MEMORY + 2, l], t[MEMORY + 3, l]
+    q = turn_to(F, turn_to(F, q, _ONE, _TINY), _ONE, _TINY)
+    t[MEMORY, l], t[MEMORY + 1, l], t[MEMORY + 2, l], t[MEMORY + 3, l] = q
+    R = quaternion_to_matrix(q)
+    a, b = t[PARAMETERS, l], t[PARAMETERS + 1, l]
+    tau = inner(R, F) * _THIRD - _ONE
+    write(t, PROJECTION, l, add(scale(_ONE - a, F), scale(a - b * tau, R)))
+
+
 @dataclass(frozen=True, eq=False)
 class CorotationalTets(Constraint):
     """Tetrahedra with Lamé's constants; λ = 0 leaves the plain constraint that F is a rotation."""
@@ -59,6 +72,7 @@ class CorotationalTets(Constraint):
     kind: ClassVar = "corotational"
     lane: ClassVar = corotational
     warm_lane: ClassVar = corotational_warm
+    single_lane: ClassVar = corotational_single
     width: ClassVar = 4
 
     @classmethod

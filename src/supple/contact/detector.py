@@ -33,6 +33,8 @@ class Detector:
     def __init__(self, body: Body, colliders: Sequence[Collider] = (), settings: ContactSettings | None = None) -> None:
         self.colliders = tuple(colliders)
         self.settings = settings or ContactSettings()
+        if self.settings.restitution > 0.0:
+            raise SceneError("contact restitution is for the methods projective and hyperreduced alone: leave it out.")
         self.stiffness = self.settings.stiffness or default_stiffness(body)
         """k [Pa/m]"""
         mesh, surface = body.mesh, body.mesh.surface()

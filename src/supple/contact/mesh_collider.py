@@ -94,6 +94,6 @@ def _refuse_thin(surface: TriMesh, size: float) -> None:
     thickness = surface.volume() / max(float(surface.areas().sum()), np.finfo(float).tiny)
     if not thickness > _THIN * size:
         raise MeshError(
-            f"the surface of the collider encloses nothing: its volume by its area is {thickness:.3g} m for a size of "
-            f"{size:.3g} m; give a solid, or a sheet some thickness."
+            f"the surface of the collider encloses nothing: its volume by its area is {thickness:.3g} for a size of "
+            f"{size:.3g}; give a solid, or a sheet some thickness."
         )

@@ -1,6 +1,11 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
+from supple.method.articulated import ArticulatedSolver
+from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated_training import make_articulated, train_articulated
 from supple.method.full import FullSolver
+from supple.method.hyperreduced import HyperReducedSolver
+from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.model import ReducedModel
 from supple.method.projective import ProjectiveSolver, ProjectiveState
 from supple.method.reduced import ReducedSolver
@@ -13,8 +18,12 @@ from supple.method.state import FullState
 from supple.method.trained import TrainedModel
 
 __all__ = [
+    "ArticulatedModel",
+    "ArticulatedSolver",
     "FullSolver",
     "FullState",
+    "HyperReducedModel",
+    "HyperReducedSolver",
     "ProjectiveSolver",
     "ProjectiveState",
     "ReducedModel",
@@ -24,7 +33,11 @@ __all__ = [
     "SkinnedModel",
     "SkinnedSolver",
     "Solver",
+    "SpaceSizes",
     "TrainedModel",
+    "make_articulated",
+    "prepare_spaces",
+    "train_articulated",
     "train_skinned",
     "train_skinned_rules",
 ]

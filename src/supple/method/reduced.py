@@ -83,7 +83,7 @@ class ReducedSolver:
         self._still = still_kernel(self._elements.loops, is_large(self._elements))
         self._held = body.mesh.vertices[body.pins.vertices].tobytes()
         trained = model.facts.get("loads")  # a model made by hand says nothing about loads
-        self._novelty = None if trained is None else Novelty(body, model.basis, trained)
+        self._novelty = None if trained is None else Novelty(body, lambda: model.basis, trained)
         self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads")
         self._touching: Touching | None = None
         if touches:

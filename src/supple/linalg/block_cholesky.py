@@ -1,0 +1,249 @@
+"""Cholesky factors of sparse symmetric matrices made of blocks of 4 x 4: small, factored often, solved every frame."""
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.linalg.direct import NotPositiveDefinite
+
+__all__ = ["BlockCholesky", "multiply_blocks"]
+
+FloatArray = NDArray[np.float64]
+B = 4
+
+
+class BlockCholesky:
+    """L Lᵀ = A with blocks in an order of least fill; the order is kept for other matrices of the same blocks."""
+
+    def __init__(self, matrix: sp.sparray, like: "BlockCholesky | None" = None) -> None:
+        """A (4 k, 4 k), positive definite; `like` is a factor whose order and filled blocks serve as well."""
+        A = sp.bsr_array(matrix, blocksize=(B, B))
+        A.sort_indices()
+        size = A.shape[0] // B
+        if like is None:
+            order = _least_degree(A.indptr, A.indices, size)
+            self._order = order, *_fill(A.indptr, A.indices, order)
+        else:
+            self._order = like._order
+        self._values, sound = _factor(A.indptr, A.indices, A.data, *self._order)
+        if not sound:
+            raise NotPositiveDefinite
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """x with A x = b, (4 k,) or (4 k, m)."""
+        order, starts, rows, _, _ = self._order
+        right = np.ascontiguousarray(np.reshape(b, (len(b), -1)), np.float64)
+        out = np.empty_like(right)
+        if right.shape[1] <= 4:
+            _solve_four(order, starts, rows, self._values, right, out)
+        else:
+            x = right.reshape(len(order), B, -1)[order]
+            _solve(starts, rows, self._values, x)
+            out.reshape(len(order), B, -1)[order] = x
+        return out.reshape(np.shape(b))
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def multiply_blocks(starts, columns, data, x):
+    """A x of a matrix of blocks, (r, 4 b), with x (c, 3)."""
+    out = np.empty((B * (len(starts) - 1), 3))
+    for i in range(len(starts) - 1):
+        for a in range(B):
+            s0, s1, s2 = 0.0, 0.0, 0.0
+            for k in range(starts[i], starts[i + 1]):
+                c = B * columns[k]
+                for b in range(B):
+                    w = data[k, a, b]
+                    s0 += w * x[c + b, 0]
+                    s1 += w * x[c + b, 1]
+                    s2 += w * x[c + b, 2]
+            out[B * i + a, 0], out[B * i + a, 1], out[B * i + a, 2] = s0, s1, s2
+    return out
+
+
+@njit(cache=True)
+def _least_degree(starts, columns, size):
+    """Blocks in the order in which elimination joins the fewest neighbours."""
+    joined = np.zeros((size, size), np.bool_)
+    for i in range(size):
+        for k in range(starts[i], starts[i + 1]):
+            joined[i, columns[k]] = True
+            joined[columns[k], i] = True
+        joined[i, i] = False
+    degree = np.empty(size, np.int64)
+    for i in range(size):
+        degree[i] = joined[i].sum()
+    order = np.empty(size, np.int64)
+    for step in range(size):
+        chosen = np.argmin(degree)
+        order[step] = chosen
+        near = np.flatnonzero(joined[chosen])
+        for i in near:
+            joined[i, chosen] = False
+            for j in near:
+                joined[i, j] = True
+            joined[i, i] = False
+            degree[i] = joined[i].sum()
+        degree[chosen] = size + 1
+    return order
+
+
+@njit(cache=True)
+def _fill(starts, columns, order):
+    """Blocks of L by columns, the diagonal first, and by rows where each column that reaches a row has its block."""
+    size = len(order)
+    place = np.empty(size, np.int64)
+    place[order] = np.arange(size)
+    filled = np.zeros((size, size), np.bool_)  # by columns
+    for i in range(size):
+        for k in range(starts[i], starts[i + 1]):
+            a, b = place[i], place[columns[k]]
+            filled[min(a, b), max(a, b)] = True
+    begin = np.zeros(size + 1, np.int64)
+    for j in range(size):
+        filled[j, j] = True
+        below = np.flatnonzero(filled[j])
+        begin[j + 1] = begin[j] + len(below)
+        if len(below) > 1:
+            parent = below[1]
+            for i in below[1:]:
+                filled[parent, i] = True
+    rows = np.empty(begin[-1], np.int64)
+    counts = np.zeros(size + 1, np.int64)
+    for j in range(size):
+        rows[begin[j] : begin[j + 1]] = np.flatnonzero(filled[j])
+        for k in range(begin[j] + 1, begin[j + 1]):
+            counts[rows[k] + 1] += 1
+    across = np.cumsum(counts)
+    entries, next_free = np.empty((across[-1], 2), np.int64), across[:-1].copy()
+    for j in range(size):
+        for k in range(begin[j] + 1, begin[j + 1]):
+            i = rows[k]
+            entries[next_free[i], 0], entries[next_free[i], 1] = j, k
+            next_free[i] += 1
+    return begin, rows, across, entries
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _factor(starts, columns, data, order, begin, rows, across, entries):
+    """Blocks of L, those on the diagonal inverted, and whether all pivots were positive."""
+    size = len(order)
+    place = np.empty(size, np.int64)
+    place[order] = np.arange(size)
+    out = np.zeros((len(rows), B, B))
+    work = np.zeros((size, B, B))
+    for j in range(size):
+        for k in range(begin[j], begin[j + 1]):
+            work[rows[k]] = 0.0
+        for k in range(starts[order[j]], starts[order[j] + 1]):
+            i = place[columns[k]]
+            if i >= j:
+                for a in range(B):
+                    for b in range(B):
+                        work[i, a, b] = data[k, b, a]
+        for at in range(across[j], across[j + 1]):
+            left, first = entries[at, 0], entries[at, 1]
+            D = out[first]
+            for k in range(first, begin[left + 1]):
+                W, L = work[rows[k]], out[k]
+                for a in range(B):
+                    for b in range(B):
+                        W[a, b] -= L[a, 0] * D[b, 0] + L[a, 1] * D[b, 1] + L[a, 2] * D[b, 2] + L[a, 3] * D[b, 3]
+        diagonal = work[j]
+        inverse = out[begin[j]]
+        for a in range(B):  # its own factor, in place
+            for b in range(a + 1):
+                total = diagonal[a, b]
+                for c in range(b):
+                    total -= diagonal[a, c] * diagonal[b, c]
+                if a > b:
+                    diagonal[a, b] = total / diagonal[b, b]
+                elif total > 1e-14 * abs(diagonal[a, a]):
+                    diagonal[a, a] = np.sqrt(total)
+                else:
+                    return out, False
+        for b in range(B):
+            inverse[b, b] = 1.0 / diagonal[b, b]
+            for a in range(b + 1, B):
+                total = 0.0
+                for c in range(b, a):
+                    total -= diagonal[a, c] * inverse[c, b]
+                inverse[a, b] = total / diagonal[a, a]
+        for k in range(begin[j] + 1, begin[j + 1]):
+            W, L = work[rows[k]], out[k]
+            for a in range(B):
+                for b in range(B):
+                    total = 0.0
+                    for c in range(b + 1):
+                        total += W[a, c] * inverse[b, c]
+                    L[a, b] = total
+    return out, True
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _solve(starts, rows, values, x):
+    """Overwrite x (k, 4, m) with the solution, in the factor's order."""
+    size, width = len(starts) - 1, x.shape[2]
+    y = np.empty((B, width))
+    for j in range(size):
+        L = values[starts[j]]
+        for a in range(B):
+            for c in range(width):
+                y[a, c] = L[a, 0] * x[j, 0, c] + L[a, 1] * x[j, 1, c] + L[a, 2] * x[j, 2, c] + L[a, 3] * x[j, 3, c]
+        x[j] = y
+        for k in range(starts[j] + 1, starts[j + 1]):
+            L, target = values[k], x[rows[k]]
+            for a in range(B):
+                for c in range(width):
+                    target[a, c] -= L[a, 0] * y[0, c] + L[a, 1] * y[1, c] + L[a, 2] * y[2, c] + L[a, 3] * y[3, c]
+    for j in range(size - 1, -1, -1):
+        y[:] = x[j]
+        for k in range(starts[j] + 1, starts[j + 1]):
+            L, s = values[k], x[rows[k]]
+            for a in range(B):
+                for c in range(width):
+                    y[a, c] -= L[0, a] * s[0, c] + L[1, a] * s[1, c] + L[2, a] * s[2, c] + L[3, a] * s[3, c]
+        L = values[starts[j]]
+        for a in range(B):
+            for c in range(width):
+                x[j, a, c] = L[0, a] * y[0, c] + L[1, a] * y[1, c] + L[2, a] * y[2, c] + L[3, a] * y[3, c]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _solve_four(order, starts, rows, values, b, out):
+    """The same for b (4 k, m), m up to 4, in the matrix's own order; a width that is known vectorises."""
+    size, width = len(order), b.shape[1]
+    x, y = np.zeros((size, B, 4)), np.empty((B, 4))
+    for j in range(size):
+        for a in range(B):
+            for c in range(width):
+                x[j, a, c] = b[B * order[j] + a, c]
+    for j in range(size):
+        L = values[starts[j]]
+        for a in range(B):
+            for c in range(4):
+                y[a, c] = L[a, 0] * x[j, 0, c] + L[a, 1] * x[j, 1, c] + L[a, 2] * x[j, 2, c] + L[a, 3] * x[j, 3, c]
+        x[j] = y
+        for k in range(starts[j] + 1, starts[j + 1]):
+            i = rows[k]
+            for a in range(B):
+                l0, l1, l2, l3 = values[k, a, 0], values[k, a, 1], values[k, a, 2], values[k, a, 3]
+                for c in range(4):
+                    x[i, a, c] -= l0 * y[0, c] + l1 * y[1, c] + l2 * y[2, c] + l3 * y[3, c]
+    for j in range(size - 1, -1, -1):
+        y[:] = x[j]
+        for k in range(starts[j] + 1, starts[j + 1]):
+            i = rows[k]
+            for a in range(B):
+                l0, l1, l2, l3 = values[k, 0, a], values[k, 1, a], values[k, 2, a], values[k, 3, a]
+                for c in range(4):
+                    y[a, c] -= l0 * x[i, 0, c] + l1 * x[i, 1, c] + l2 * x[i, 2, c] + l3 * x[i, 3, c]
+        L = values[starts[j]]
+        for a in range(B):
+            for c in range(4):
+                x[j, a, c] = L[0, a] * y[0, c] + L[1, a] * y[1, c] + L[2, a] * y[2, c] + L[3, a] * y[3, c]
+    for j in range(size):
+        for a in range(B):
+            for c in range(width):
+                out[B * order[j] + a, c] = x[j, a, c]

@@ -1,0 +1,64 @@
+"""One type of constraint in the loop of the hyper-reduced solver: compiled step and arrays that it reads."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.hyperreduced_kernels import settle_kernel
+from supple.subspace.projection_fit import ProjectionFit
+
+__all__ = ["Local"]
+
+FloatArray = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
+
+
+class Local:
+    """Samples, fits and answers for one type."""
+
+    def __init__(self, fit: ProjectionFit, precision: type[np.floating[Any]]) -> None:
+        kind, rows, single = type(fit.constraint), fit.constraint.stencils.rows, precision is np.float32
+        faster = kind.single_lane if single else kind.warm_lane
+        self.count = len(fit.members)
+        self.remembers = faster is not None
+        """Whether it goes on from quaternions that are kept."""
+        self._fit, self._precision = fit, precision
+        self._cold: Callable[..., Any] = settle_kernel(kind.lane, rows, kind.guided, False)
+        self._warm = self._cold
+        if faster is not None:
+            self._warm = settle_kernel(faster, rows, kind.guided, single)
+        self._seen = fit.seen.starts, fit.seen.blocks, fit.seen.values.astype(precision)
+        self._sampled = np.ascontiguousarray(fit.fit.T, precision)
+        self._volume, self._parameters = 1.0, self._gather(fit.constraint.parameters)
+
+    def _gather(self, parameters: FloatArray) -> Numbers:
+        return np.ascontiguousarray(parameters[:, self._fit.members], self._precision)
+
+    def inflate(self, volume: float) -> None:
+        """Ask for another target volume, times the one the constraint was made with."""
+        if volume != self._volume:
+            self._volume = volume
+            self._parameters = self._gather(self._fit.constraint.inflated(volume).parameters)
+
+    def settle(
+        self,
+        q: Numbers,
+        base: Numbers,
+        out: Numbers,
+        rounds: int,
+        memory: Numbers,
+        answer: Numbers,
+        coefficients: Numbers,
+    ) -> None:
+        """out = base + coefficients answer after some iterations from q, all (3, c).
+
+        `memory` are quaternions (4, s), empty after a leap; `answer` (g, M, c), `coefficients` (3, M).
+        """
+        run = self._warm if memory.shape[1] else self._cold
+        run(q, base, out, rounds, *self._seen, self._parameters, memory, self._sampled, answer, coefficients)
+
+    def values(self, q: FloatArray) -> FloatArray:
+        """S U q of the samples at coordinates (c, 3): (s, p, 3)."""
+        return np.asarray(self._fit.seen.matrix(len(q)) @ q).reshape(self.count, -1, 3)

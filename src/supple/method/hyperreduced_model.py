@@ -1,0 +1,114 @@
+"""What preparation leaves for the hyper-reduced solver: spaces of positions and projections, and sums over a body."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from supple.constraint import Constraint, ProjectiveBody
+from supple.errors import SceneError
+from supple.mesh.farthest import Spread, spread_points
+from supple.mesh.geodesic import Geodesics
+from supple.subspace.position_space import PositionSpace
+from supple.subspace.projection_fit import ProjectionFit, fit_projections, sample_elements
+from supple.subspace.projection_space import complete_space, projection_space
+from supple.subspace.reduced_stencils import reduced_stiffness
+from supple.subspace.skinning_space import handle_weights, skinning_space
+
+__all__ = ["HyperReducedModel", "SpaceSizes", "prepare_spaces"]
+
+FloatArray = NDArray[np.float64]
+_FEW = 60  # constraints of a type: so few are all evaluated, none is fitted
+
+
+@dataclass(frozen=True)
+class SpaceSizes:
+    """How large the spaces shall be."""
+
+    handles: int = 120
+    """Of the position space: four columns each, twelve degrees of freedom."""
+    radius: float = 1.1
+    """Of handles, times the distance within which they cover the body: 2 is smoother and three times as slow."""
+    functions: int = 60
+    """Weight functions of a projection space."""
+    function_radius: float = 2.2
+    """Likewise."""
+    rank: int | None = None
+    """Columns kept of a projection space: without a number two thirds of the functions, half of [BEH18]'s columns."""
+    samples: int = 1000
+    """Constraints of each type that are evaluated."""
+    seed: int | None = None
+    """Draws the first handle; without one it is the vertex of smallest x."""
+
+    def __post_init__(self) -> None:
+        for name in ("handles", "functions", "samples"):
+            if getattr(self, name) < 1:
+                raise SceneError(f"{name} = {getattr(self, name)} makes no sense: ask for at least 1.")
+
+
+@dataclass(frozen=True, eq=False)
+class HyperReducedModel:
+    """A body in small spaces: x = U q, projections p = V c fitted to sampled constraints."""
+
+    positions: PositionSpace
+    fits: tuple[ProjectionFit, ...]
+    """One for each type of constraint."""
+    mass: sp.csr_array
+    """UᵀMU [kg], (c, c)."""
+    stiffness: sp.csr_array
+    """The sum of λ UᵀSᵀS U over all constraints [N/m], (c, c)."""
+
+    @classmethod
+    def build(cls, positions: PositionSpace, fits: tuple[ProjectionFit, ...]) -> "HyperReducedModel":
+        """The model of given spaces."""
+        total = sp.csr_array((positions.columns,) * 2)
+        for fit in fits:
+            total = total + reduced_stiffness(fit.constraint.stencils, fit.constraint.weight, positions)
+        return cls(positions, fits, positions.gram(), sp.csr_array(total))
+
+    def describe(self) -> list[str]:
+        """What was chosen, in a user's words."""
+        lines = [f"{3 * self.positions.columns:,} position coordinates ({self.positions.source})"]
+        for fit in self.fits:
+            count, kind = len(fit.constraint.stencils), fit.constraint.kind
+            if fit.is_complete:
+                lines.append(f"all {count:,} {kind} constraints evaluated")
+            else:
+                lines.append(
+                    f"{len(fit.members):,} of {count:,} {kind} constraints evaluated, the others by "
+                    f"{3 * fit.pull.shape[1]:,} coordinates of their projections"
+                )
+        return lines
+
+
+def prepare_spaces(body: ProjectiveBody, sizes: SpaceSizes | None = None) -> HyperReducedModel:
+    """Spaces of skinning for a body: sections 4 and 5 of [BEH18], no training."""
+    sizes = sizes or SpaceSizes()
+    if not body.constraints:
+        raise SceneError("the body has no constraint that holds it together: give it a material.")
+    graph = Geodesics.along(body.vertices, body.cells)
+    everywhere = spread_points(graph, max(sizes.handles, sizes.samples), seed=sizes.seed)
+    positions = skinning_space(graph, body.mass, everywhere, sizes.handles, multiplier=sizes.radius)
+    fits = tuple(_fit(constraint, body, graph, everywhere, positions, sizes) for constraint in body.constraints)
+    return HyperReducedModel.build(positions, fits)
+
+
+def _fit(
+    constraint: Constraint,
+    body: ProjectiveBody,
+    graph: Geodesics,
+    everywhere: Spread,
+    positions: PositionSpace,
+    sizes: SpaceSizes,
+) -> ProjectionFit:
+    count = len(constraint.stencils)
+    if count <= _FEW:
+        return fit_projections(constraint, complete_space(constraint), positions, np.arange(count))
+    own = np.unique(constraint.stencils.vertices)
+    spread = everywhere
+    if len(own) < len(body.vertices):
+        spread = spread_points(graph, max(sizes.functions, sizes.samples), seed=sizes.seed, among=own)
+    weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius)
+    space = projection_space(constraint, body.vertices, weights.weights, sizes.rank)
+    return fit_projections(constraint, space, positions, sample_elements(spread.vertices, constraint, sizes.samples))

@@ -1,0 +1,150 @@
+"""A subspace of positions whose columns x, y and z share: sparse rows in blocks of four columns."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpstrf
+
+from supple.errors import TrainingError
+from supple.linalg.block_cholesky import BlockCholesky
+
+__all__ = ["PositionSpace"]
+
+FloatArray = NDArray[np.float64]
+_DEPENDENT = 1e-9  # share of a column's square that is new: less, and it only spoils the numbers
+
+
+@dataclass(frozen=True, eq=False)
+class PositionSpace:
+    """Positions x = U q with q of shape (c, 3): sections 4 and Appendix B of [BEH18].
+
+    Row i of U has the blocks `blocks[starts[i] : starts[i + 1]]`; block b covers the columns 4 b to 4 b + 3.
+    """
+
+    starts: NDArray[np.int64]
+    """(n + 1,)"""
+    blocks: NDArray[np.int32]
+    """(m,)"""
+    values: FloatArray
+    """(m, 4)"""
+    size: int
+    """Number of blocks."""
+    mass: FloatArray
+    """The metric [kg], (n,)."""
+    source: str
+    """What made it, in a user's words."""
+    idle: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Columns that are zero because others span what they would, (c,)."""
+
+    @classmethod
+    def build(
+        cls,
+        starts: NDArray[np.int64],
+        blocks: NDArray[np.int32],
+        values: FloatArray,
+        size: int,
+        mass: FloatArray,
+        source: str,
+    ) -> "PositionSpace":
+        """The space of these blocks; columns that add nothing to the others become zero and idle."""
+        space = cls(starts, blocks, values, size, mass, source, np.zeros(4 * size, np.bool_))
+        idle = _dependent_columns(space.gram().toarray())
+        if idle.any():
+            values = np.where(idle.reshape(-1, 4)[blocks], 0.0, values)
+        return cls(starts, blocks, values, size, mass, source, idle)
+
+    @property
+    def columns(self) -> int:
+        """c, the number of columns: a third of the degrees of freedom."""
+        return 4 * self.size
+
+    def matrix(self, vertices: NDArray[np.integer] | None = None) -> sp.csr_array:
+        """U, or its rows of chosen vertices, (k, c)."""
+        wide = sp.bsr_array(
+            (self.values[:, None, :], self.blocks, self.starts), shape=(len(self.mass), self.columns), blocksize=(1, 4)
+        )
+        whole = sp.csr_array(wide.tocsr())
+        return whole if vertices is None else sp.csr_array(whole[vertices])
+
+    def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """U q of all or of chosen vertices, (k, 3)."""
+        q = np.ascontiguousarray(q)
+        if vertices is None:
+            out = np.empty((len(self.mass), 3))
+            _lift_all(self.starts, self.blocks, self.values, q, out)
+            return out
+        chosen = np.asarray(vertices, np.int64)
+        out = np.empty((len(chosen), 3))
+        _lift_chosen(self.starts, self.blocks, self.values, q, chosen, out)
+        return out
+
+    def pull(self, fields: FloatArray) -> FloatArray:
+        """Uᵀ f of forces f [N], (n, 3): (c, 3)."""
+        return np.asarray(self.matrix().T @ fields)
+
+    def gram(self) -> sp.csr_array:
+        """UᵀMU [kg], (c, c)."""
+        U = self.matrix()
+        return sp.csr_array(U.T @ (U * self.mass[:, None]))
+
+    def project(self, x: FloatArray) -> FloatArray:
+        """Coordinates of what is nearest to x, (n, 3), in the metric: (c, 3)."""
+        if x.shape != (len(self.mass), 3):
+            raise TrainingError(
+                f"positions of shape {x.shape} are none of {len(self.mass)} vertices: give one row a vertex."
+            )
+        return self._factor.solve(self.pull(self.mass[:, None] * x))
+
+    @cached_property
+    def constant(self) -> FloatArray:
+        """Coordinates of the function that is 1 everywhere, (c,): how the space moves without changing shape."""
+        ones = np.ones((len(self.mass), 3))
+        return np.ascontiguousarray(self.project(ones)[:, 0])
+
+    @cached_property
+    def _factor(self) -> BlockCholesky:
+        return BlockCholesky(self.gram() + sp.diags_array(self.idle.astype(np.float64)))
+
+
+def _dependent_columns(gram: FloatArray) -> NDArray[np.bool_]:
+    """Which columns the others span, by Cholesky with pivots of the Gram matrix scaled to a unit diagonal."""
+    scale = np.sqrt(np.diag(gram))
+    idle = scale <= 1e-9 * scale.max(initial=0.0)
+    used = np.flatnonzero(~idle)
+    scaled = gram[np.ix_(used, used)] / np.outer(scale[used], scale[used])
+    _, order, rank, _ = dpstrf(scaled, lower=1, tol=_DEPENDENT)
+    idle[used[order[rank:] - 1]] = True
+    return np.asarray(idle)
+
+
+@njit(cache=True, error_model="numpy")
+def _lift_all(starts, blocks, values, q, out):
+    for i in range(len(starts) - 1):
+        x, y, z = 0.0, 0.0, 0.0
+        for k in range(starts[i], starts[i + 1]):
+            c = 4 * blocks[k]
+            for a in range(4):
+                w = values[k, a]
+                x += w * q[c + a, 0]
+                y += w * q[c + a, 1]
+                z += w * q[c + a, 2]
+        out[i, 0], out[i, 1], out[i, 2] = x, y, z
+
+
+@njit(cache=True, error_model="numpy")
+def _lift_chosen(starts, blocks, values, q, chosen, out):
+    for row in range(len(chosen)):
+        i = chosen[row]
+        x, y, z = 0.0, 0.0, 0.0
+        for k in range(starts[i], starts[i + 1]):
+            c = 4 * blocks[k]
+            for a in range(4):
+                w = values[k, a]
+                x += w * q[c + a, 0]
+                y += w * q[c + a, 1]
+                z += w * q[c + a, 2]
+        out[row, 0], out[row, 1], out[row, 2] = x, y, z
