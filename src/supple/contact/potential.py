@@ -79,7 +79,7 @@ class ContactPotential:
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.
 
-        `cautious`: friction as the springs of `quadratic`, which bound it from above.
+        `cautious`: friction as springs that pull alike at x and bound it from above.
         """
         gap = self._gap(x)
         curvature = self.penalty.curvature(gap)
@@ -90,22 +90,6 @@ class ContactPotential:
             else:
                 curvature += self.friction.curvature(slide)
         return curvature
-
-    def quadratic(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A [N/m], (m, 3, 3), and t [m], (m, 3), of ½ (Jx - t)ᵀ A (Jx - t), convex and with the same gradient at x.
-
-        Contacts that are open at x have no stiffness along their normals; friction is a spring of its secant.
-        """
-        gap, normal, offset = self._gap(x), self.contacts.normal, self.contacts.offset
-        along, across = self.penalty.stiffness_along(gap), self.penalty.across
-        if self.friction is None:
-            return build_tensor(normal, along, across), offset.copy()
-        secant = self.friction.secant(gap - self.origin)
-        both = across + secant
-        share = np.divide(secant, both, out=np.zeros_like(both), where=both > 0.0)
-        # Two springs across the normal, to the touched point and to where the slide began, pull as one between them
-        target = offset + share[:, None] * split(normal, self.origin)[1]
-        return build_tensor(normal, along, both), target
 
     def take_back(self, x: FloatArray) -> FloatArray:
         """Positions with every slide beyond the slip length undone [m], (n, 3): where sticking is looked for first.

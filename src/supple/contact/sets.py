@@ -12,6 +12,7 @@ from supple.contact.contacts import Contacts
 __all__ = ["anchor", "choose", "is_in", "join", "merge"]
 
 FloatArray = NDArray[np.float64]
+_FLAT = 0.9995  # cosine between normals above which two triangles are one plane
 
 
 def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
@@ -34,19 +35,22 @@ def merge(
     """A new detection at positions x [m], and what earlier rounds of the step found.
 
     Contacts found again get their new geometry (`refresh`) or keep the old. A vertex that touches another triangle than
-    before has moved on, or it lies in a fold where it touches both (`several`). A vertex not found again keeps its
-    contacts while they are open at x: they do nothing and may close again. One that would push there though a new look
-    finds nothing is a plane continued beyond what is touched: it goes (`drop`), or stays so that it cannot come and go.
+    before has moved on, or it lies in a fold where it touches both (`several`): then their normals differ, whereas two
+    triangles of one plane would push twice. A vertex not found again keeps its contacts while they are open at x: they
+    do nothing and may close again. One that would push there though a new look finds nothing is a plane continued
+    beyond what is touched: it goes (`drop`), or stays so that it cannot come and go.
     """
     if not len(old):
         return new
     if not refresh:
         return join((old, choose(new, ~is_in(new, old, places=several))))
     keep = old.depth(x) <= 0.0
-    if several:
-        keep |= is_in(old, new, places=False)
     if not drop:
         keep[:] = True
+    elif several:
+        alike = _compare_normals(old, new)
+        keep |= np.isfinite(alike)
+        keep &= ~(alike > _FLAT)  # False for NaN
     return join((new, choose(old, keep & ~is_in(old, new, places=several))))
 
 
@@ -55,7 +59,7 @@ def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:
 
     A touched point is found below its vertex: without an anchor nothing would ever be felt along a surface.
     """
-    labels = np.unique(np.concatenate([_keys(old, True), _keys(new, True)]), return_inverse=True)[1]
+    labels = np.unique(np.concatenate(_keys(old, new, True)), return_inverse=True)[1]
     row = np.full(len(old) + len(new), -1)
     row[labels[: len(old)]] = np.arange(len(old))
     again = row[labels[len(old) :]]
@@ -70,14 +74,43 @@ def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:
 
 def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.bool_]:
     """Which contacts are known among others, (m,): by source and vertex, by `places` also by what they touch of it."""
-    return np.isin(_keys(contacts, places), _keys(others, places))
+    return np.isin(*_keys(contacts, others, places))
 
 
-def _keys(contacts: Contacts, places: bool) -> NDArray[np.void]:
-    keys = np.empty((len(contacts), 5), np.int32)
-    keys[:, 0], keys[:, 1:] = contacts.source, contacts.vertices
-    of_vertex = contacts.weights[:, 0] == 1.0  # contacts of edges are known by their four ends
-    keys[of_vertex, 2:] = -1
-    if places:
-        keys[of_vertex, 2] = contacts.feature[of_vertex]
-    return keys.view([(name, np.int32) for name in "abcde"]).ravel()
+def _compare_normals(contacts: Contacts, others: Contacts) -> FloatArray:
+    """Cosine between the normals of each contact and of the first of others with its source and vertex, (m,).
+
+    NaN where there is none.
+    """
+    mine, theirs = _keys(contacts, others, False)
+    known, first = np.unique(theirs, return_index=True)
+    cosine = np.full(len(contacts), np.nan)
+    if len(known):
+        place = np.minimum(np.searchsorted(known, mine), len(known) - 1)
+        rows = np.flatnonzero(known[place] == mine)
+        cosine[rows] = np.einsum("mi,mi->m", contacts.normal[rows], others.normal[first[place[rows]]])
+    return cosine
+
+
+def _keys(one: Contacts, other: Contacts, places: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of the contacts of two sets that are the same where contacts are."""
+    sets = one, other
+    of_vertex = [contacts.weights[:, 0] == 1.0 for contacts in sets]
+    if all(own.all() for own in of_vertex):
+        return _number(one, places), _number(other, places)
+    ends = []
+    for contacts, own in zip(sets, of_vertex, strict=True):
+        keys = np.column_stack([contacts.source, contacts.vertices])
+        keys[own, 2:] = -1  # contacts of edges are known by their four ends
+        if places:
+            keys[own, 2] = contacts.feature[own]
+        ends.append(keys)
+    labels = np.unique(np.concatenate(ends), axis=0, return_inverse=True)[1].astype(np.int64).ravel()
+    return labels[: len(one)], labels[len(one) :]
+
+
+def _number(contacts: Contacts, places: bool) -> NDArray[np.int64]:
+    """Numbers of contacts of vertices, by source, vertex and perhaps triangle."""
+    source, vertex = contacts.source.astype(np.int64), contacts.vertices[:, 0].astype(np.int64)
+    keys = ((source + 1) << 54) + (vertex << 27)
+    return np.asarray(keys + contacts.feature if places else keys, np.int64)

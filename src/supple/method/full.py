@@ -148,7 +148,7 @@ class FullSolver:
             return self._arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         begin = self._find_hold(state.x, system, increment, inputs)
         standing = [begin] if carry is None else [begin, carry.move(begin)]
-        guesses = standing if self.is_static else [*standing, begin + h * state.v]
+        guesses = standing if self.is_static else [*standing, begin + h * state.v, motion.xa + state.a / motion.ca]
         step = FullStep(
             increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses], len(standing),
             floor=self._floor * live.stiffness, tolerance=self.tolerance, max_iterations=self._max_iterations,
@@ -158,7 +158,13 @@ class FullSolver:
             x, _ = step.solve(Round(None, None, 0.0, False, False))
         else:
             approach = Approach(
-                begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free, state.pairs
+                begin,
+                begin if self.is_static else begin + h * state.v,
+                inputs,
+                motion.ca,
+                count_contact(motion, h),
+                system.map.free,
+                state.pairs,
             )
             outcome = self._contact.settle(approach, step.solve, watch)
             x, push, pairs = outcome.x, outcome.force, outcome.pairs

@@ -16,7 +16,7 @@ from supple.solve.system import System
 __all__ = ["FullStep"]
 
 FloatArray = NDArray[np.float64]
-_ROUGH = 1e-2  # residual at which a rough round ends
+_ROUGH = 1e-2  # residual at which a rough round ends, but two digits short of the tolerance
 
 
 class FullStep:
@@ -55,7 +55,7 @@ class FullStep:
         reference = max(self.reference + round.impact, self._floor)
         increment = self._increment if round.potential is None else replace(self._increment, contact=round.potential)
         x, gradient = self._begin(increment, round)
-        tolerance = max(self._tolerance, _ROUGH) if round.rough else self._tolerance
+        tolerance = max(self._tolerance, min(1e2 * self._tolerance, _ROUGH)) if round.rough else self._tolerance
         try:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,

@@ -33,6 +33,7 @@ _NEARLY = 0.05  # the same, where points and normals of contacts would not come 
 _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
+_NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
 _STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
 
@@ -115,7 +116,7 @@ class ContactLoop:
             potential = self._freeze(contacts, step, step.predicted, lagged)
         start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
         for count in range(1, MOST_ROUNDS + 1):
-            rough = rubs and count == 1
+            rough = potential is not None and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
             with watch.phase("contact"):
                 found = _movable(self.detector.detect(y, inputs, contacts), moves)
@@ -137,7 +138,10 @@ class ContactLoop:
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
-        touching, pairs = _list_touching(potential, y, step.weight), _list_pairs(potential, y)
+        touching, pairs = (
+            _list_touching(potential, y, step.weight),
+            _list_pairs(potential, y, _NEAR * self.detector.edge),
+        )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
         self._admit(outcome, inputs)
         return outcome
@@ -227,12 +231,12 @@ def _compare(
     return changes, float(np.linalg.norm(after.get("contact", nothing)))
 
 
-def _list_pairs(potential: ContactPotential | None, x: FloatArray) -> NDArray[np.int32]:
-    """Vertices and triangles of the body that touch at x, (k, 2)."""
+def _list_pairs(potential: ContactPotential | None, x: FloatArray, reach: float) -> NDArray[np.int32]:
+    """Vertices and triangles of the body that touch at x, or have parted by less than `reach` [m], (k, 2)."""
     if potential is None:
         return NO_PAIRS
     contacts = potential.contacts
-    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0) & (contacts.depth(x) > 0.0)
+    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0) & (contacts.depth(x) > -reach)
     return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
 
 
