@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from supple.contact.anisotropy import split
 from supple.contact.contacts import Contacts
 
-__all__ = ["anchor", "choose", "is_in", "join", "merge"]
+__all__ = ["anchor", "choose", "is_in", "join", "merge", "share"]
 
 FloatArray = NDArray[np.float64]
-_FLAT = 0.9995  # cosine between normals above which two triangles are one plane
+_SAME_SIDE = 0.85  # cosine between normals above which two triangles are of one side, not of a fold
 
 
 def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
@@ -35,23 +35,44 @@ def merge(
     """A new detection at positions x [m], and what earlier rounds of the step found.
 
     Contacts found again get their new geometry (`refresh`) or keep the old. A vertex that touches another triangle than
-    before has moved on, or it lies in a fold where it touches both (`several`): then their normals differ, whereas two
-    triangles of one plane would push twice. A vertex not found again keeps its contacts while they are open at x: they
-    do nothing and may close again. One that would push there though a new look finds nothing is a plane continued
-    beyond what is touched: it goes (`drop`), or stays so that it cannot come and go.
+    before has moved on, or it lies in a fold where it touches both: so it does if it already had several contacts, and
+    in later rounds (`several`). A vertex not found again keeps its contacts while they are open at x: they do nothing
+    and may close again. One that would push there though a new look finds nothing is a plane continued beyond what is
+    touched: it goes (`drop`), or stays so that it cannot come and go.
     """
     if not len(old):
         return new
     if not refresh:
         return join((old, choose(new, ~is_in(new, old, places=several))))
-    keep = old.depth(x) <= 0.0
+    again, found = is_in(old, new, places=True), is_in(old, new, places=False)
+    stays = several | _is_crowded(old)
+    keep = (old.depth(x) <= 0.0) | (found & stays)
     if not drop:
         keep[:] = True
-    elif several:
-        alike = _compare_normals(old, new)
-        keep |= np.isfinite(alike)
-        keep &= ~(alike > _FLAT)  # False for NaN
-    return join((new, choose(old, keep & ~is_in(old, new, places=several))))
+    return join((new, choose(old, keep & ~again & (stays | ~found))))
+
+
+def share(contacts: Contacts, x: FloatArray) -> Contacts:
+    """The same, where contacts of one vertex that push the same way at positions x [m], (n, 3), share its area.
+
+    A vertex on an edge or a corner of what it touches lies on several triangles; all of them together carry it once.
+    """
+    rows = np.flatnonzero(_is_crowded(contacts))
+    if not len(rows):
+        return contacts
+    one = choose(contacts, rows)
+    keys, _ = _keys(one, one, False)
+    order = np.argsort(keys, kind="stable")
+    keys, normal, pressed = keys[order], one.normal[order], (one.depth(x) > 0.0)[order]
+    count = np.ones(len(rows))
+    for apart in range(1, int(np.unique(keys, return_counts=True)[1].max())):
+        alike = keys[apart:] == keys[:-apart]
+        alike &= np.einsum("mi,mi->m", normal[apart:], normal[:-apart]) > _SAME_SIDE
+        count[:-apart] += alike & pressed[apart:]
+        count[apart:] += alike & pressed[:-apart]
+    area = contacts.area.copy()
+    area[rows[order]] /= count
+    return replace(contacts, area=area)
 
 
 def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:
@@ -77,19 +98,10 @@ def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.b
     return np.isin(*_keys(contacts, others, places))
 
 
-def _compare_normals(contacts: Contacts, others: Contacts) -> FloatArray:
-    """Cosine between the normals of each contact and of the first of others with its source and vertex, (m,).
-
-    NaN where there is none.
-    """
-    mine, theirs = _keys(contacts, others, False)
-    known, first = np.unique(theirs, return_index=True)
-    cosine = np.full(len(contacts), np.nan)
-    if len(known):
-        place = np.minimum(np.searchsorted(known, mine), len(known) - 1)
-        rows = np.flatnonzero(known[place] == mine)
-        cosine[rows] = np.einsum("mi,mi->m", contacts.normal[rows], others.normal[first[place[rows]]])
-    return cosine
+def _is_crowded(contacts: Contacts) -> NDArray[np.bool_]:
+    """Which contacts are not the only one of their vertex with their source, (m,)."""
+    _, label, count = np.unique(_keys(contacts, contacts, False)[0], return_inverse=True, return_counts=True)
+    return np.asarray(count[label] > 1)
 
 
 def _keys(one: Contacts, other: Contacts, places: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

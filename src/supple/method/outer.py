@@ -15,7 +15,7 @@ from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
-from supple.contact.sets import choose, is_in, merge
+from supple.contact.sets import choose, is_in, merge, share
 from supple.errors import SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
@@ -110,10 +110,11 @@ class ContactLoop:
         moves[step.free] = True
         with watch.phase("contact"):
             contacts = _movable(self.detector.foresee(x, step.predicted, inputs, step.pairs), moves)
-            stopping = self._stopping_forces(contacts, step)
-            lagged = np.maximum(self._resting_forces(contacts, step), stopping)
-            impact = float(np.linalg.norm(contacts.scatter(stopping[:, None] * contacts.normal, len(x))))
-            potential = self._freeze(contacts, step, step.predicted, lagged)
+            shared = share(contacts, step.predicted)
+            stopping = self._stopping_forces(shared, step)
+            lagged = np.maximum(self._resting_forces(shared, step), stopping)
+            impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
+            potential = self._freeze(shared, step, step.predicted, lagged)
         start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
         for count in range(1, MOST_ROUNDS + 1):
             rough = potential is not None and count == 1
@@ -174,6 +175,7 @@ class ContactLoop:
         self, contacts: Contacts, step: Approach, y: FloatArray, before: ContactPotential | None
     ) -> ContactPotential | None:
         """The potential of contacts found at y [m], (n, 3), where the round `before` arrived."""
+        contacts = share(contacts, y)
         return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step), before)
 
     def _resting_forces(self, contacts: Contacts, step: Approach) -> FloatArray:
