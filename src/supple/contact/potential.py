@@ -24,7 +24,7 @@ class ContactPotential:
         stiffness: float | FloatArray,
         alpha: float = 0.0,
         engaged: NDArray[np.bool_] | None = None,
-        friction: float | FloatArray | None = None,
+        friction: float | FloatArray = 0.0,
         lagged: FloatArray | None = None,
         slip: float = 1e-6,
         duration: float = 0.0,
@@ -32,8 +32,9 @@ class ContactPotential:
         """Contacts of a step that begins at x_begin [m], (n, 3), and lasts `duration` [s].
 
         stiffness: k [Pa/m], one or (m,). alpha: α of Eq. (7) of [TOK14]. engaged: which contacts penetrated when they
-        were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,); None is no friction. lagged: normal
-        forces of the last solution [N], (m,). slip: how far a contact moves until friction is that of sliding [m].
+        were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,). lagged: normal forces of the last
+        solution [N], (m,); without them there is no friction. slip: how far a contact moves until friction is that of
+        sliding [m].
         """
         self.contacts = contacts
         count, width = contacts.vertices.shape
@@ -43,10 +44,15 @@ class ContactPotential:
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
         self.friction: Friction | None = None
-        if friction is not None and lagged is not None:
+        if lagged is not None and np.any(friction):
             self.friction = Friction(contacts.normal, friction * lagged, slip)
             self.origin = self._gap(x_begin) + duration * contacts.velocity
             """Gaps without any slide [m], (m, 3)."""
+
+    @property
+    def rubs(self) -> bool:
+        """Whether there is friction to overcome."""
+        return self.friction is not None and bool(self.friction.limit.any())
 
     @property
     def vertices(self) -> NDArray[np.int32]:

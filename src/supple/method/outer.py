@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.anisotropy import split
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import NO_PAIRS, Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
 from supple.contact.sets import choose, is_in, merge, share
-from supple.errors import SuppleWarning
+from supple.errors import SceneError, SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
@@ -35,6 +36,7 @@ _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none com
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
+_DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
 _STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
 
 
@@ -55,6 +57,8 @@ class Approach:
     """Vertices that pins do not hold wholly."""
     pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
     """Vertices and triangles that touched as the step begins, (k, 2)."""
+    alone: bool = False
+    """Whether nothing but contact holds the body, without inertia."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +119,7 @@ class ContactLoop:
             lagged = np.maximum(self._resting_forces(shared, step), stopping)
             impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
             potential = self._freeze(shared, step, step.predicted, lagged)
-        start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
+        start, rubs = None, potential is not None and potential.rubs
         for count in range(1, MOST_ROUNDS + 1):
             rough = potential is not None and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
@@ -144,6 +148,8 @@ class ContactLoop:
             _list_pairs(potential, y, _NEAR * self.detector.edge),
         )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
+        if step.alone and not settled:
+            _refuse_drift(step, outcome, self._size)
         self._admit(outcome, inputs)
         return outcome
 
@@ -168,7 +174,7 @@ class ContactLoop:
             engaged |= is_in(contacts, choose(before.contacts, before.engaged), places=True)
         return ContactPotential(
             contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, engaged,
-            settings.friction or None, lagged, slip, duration,
+            settings.friction_of(contacts.source), lagged, slip, duration,
         )  # fmt: skip
 
     def _freeze_again(
@@ -215,6 +221,21 @@ def count_contact(motion: Motion, h: float) -> float:
     the acceleration that Newmark's method goes on with is without them.
     """
     return h * motion.ca / motion.cv if motion.cv else 1.0
+
+
+def _refuse_drift(step: Approach, outcome: Outcome, size: float) -> None:
+    """Refuse a static body that rolls on and on: every round finds it further down."""
+    drift = (outcome.x - step.x).mean(axis=0)
+    if outcome.touching is not None:
+        normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
+        drift = split(normal[None] / np.linalg.norm(normal), drift[None])[1][0]
+    far = float(np.linalg.norm(drift))
+    if far > _DRIFTS * size:
+        way = ", ".join(f"{part:.2g}" for part in drift / far)
+        raise SceneError(
+            f"nothing holds the body along ({way}): after {outcome.rounds} rounds it has rolled {far:.3g} m and rolls "
+            "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
+        )
 
 
 def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
