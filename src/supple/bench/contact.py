@@ -41,7 +41,8 @@ _FOLD = {"small": (5_000,), "paper": (5_000, 100_000)}  # tets
 _FRICTION = (0.0, 0.5)
 _STEP, _WARM_UP, _STEPS = 0.01, 3, 8
 _STEP_KEYS = (
-    "step_ms_free", "step_ms_air", "step_ms_contact", "contact_share", "newton_free", "newton_contact", "linear_free", "linear_contact", "rounds", "step_contacts",
+    "step_ms_free", "step_ms_air", "step_ms_contact", "contact_share", "newton_free", "newton_contact",
+    "linear_free", "linear_contact", "rounds", "step_contacts",
 )  # fmt: skip
 _DOWN = np.array([0.0, -9.81, 0.0])
 _SHAKE = 0.2  # speed at which the top starts sideways, in block sides a second

@@ -97,21 +97,22 @@ class ContactPotential:
                 curvature += self.friction.curvature(slide)
         return curvature
 
+    def sticks(self, x: FloatArray) -> bool:
+        """Whether no contact that friction holds slides beyond the slip length at positions x [m], (n, 3)."""
+        return not len(self._find_sliding(x)[0])
+
     def take_back(self, x: FloatArray) -> FloatArray:
         """Positions with every slide beyond the slip length undone [m], (n, 3): where sticking is looked for first.
 
         Newton's method finds the way from sticking to sliding in few steps, but not the way back, because sliding does
         not resist: a contact that slid while it was pressed too lightly would never be caught.
         """
-        if self.friction is None:
+        rows, aside = self._find_sliding(x)
+        if not len(rows):
             return x
-        contacts = self.contacts
-        aside = split(contacts.normal, self._gap(x) - self.origin)[1]
-        slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
-        rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
         # The touching vertex moves; of several contacts of one vertex the last counts
-        moved = x.copy()
-        moved[contacts.vertices[rows, 0]] = x[contacts.vertices[rows, 0]] - aside[rows]
+        moved, vertices = x.copy(), self.contacts.vertices[rows, 0]
+        moved[vertices] = x[vertices] - aside
         return moved
 
     def normal_forces(self, x: FloatArray) -> FloatArray:
@@ -123,6 +124,15 @@ class ContactPotential:
         gap = self._gap(x)
         force = -self.penalty.gradient(gap)
         return force if self.friction is None else force - self.friction.gradient(gap - self.origin)
+
+    def _find_sliding(self, x: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+        """Contacts that slide beyond the slip length though friction resists, and their slides [m], (k, 3)."""
+        if self.friction is None:
+            return np.zeros(0, np.intp), np.zeros((0, 3))
+        aside = split(self.contacts.normal, self._gap(x) - self.origin)[1]
+        slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
+        rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
+        return rows, aside[rows]
 
     def _gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3); the contacts' own, faster."""

@@ -77,11 +77,14 @@ class FullStep:
             if round.start is not None:
                 return round.start, increment.gradient(round.start)
             # Newton's method finds the way from sticking to sliding in few steps, but not the way back
-            count = self._standing if round.rubs else len(self._guesses)
-            fields = [sum_fields(terms.values()) for terms in self._terms[:count]]
+            near = [
+                k for k, x in enumerate(self._guesses)
+                if k < self._standing or round.potential is None or round.potential.sticks(x)
+            ]  # fmt: skip
+            fields = [sum_fields(self._terms[k].values()) for k in near]
             if round.potential is not None:
-                for field, x in zip(fields, self._guesses, strict=False):
-                    field += round.potential.gradient(x)
+                for field, k in zip(fields, near, strict=True):
+                    field += round.potential.gradient(self._guesses[k])
             gradients = [self._system.map.unknowns(field) for field in fields]
         best = int(np.argmin([np.linalg.norm(gradient) for gradient in gradients]))
-        return self._guesses[best], gradients[best]
+        return self._guesses[near[best]], gradients[best]
