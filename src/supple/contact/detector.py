@@ -12,7 +12,7 @@ from supple.contact.edges import EdgeContact
 from supple.contact.facing import facing_shares
 from supple.contact.own_sides import find_from, find_on_way
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import NO_PAIRS, anchor, choose, is_in, join, keep_areas, list_pairs
+from supple.contact.sets import NO_PAIRS, SAME_SIDE, anchor, choose, is_in, join, keep_areas, list_pairs
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
@@ -25,7 +25,6 @@ __all__ = ["NO_PAIRS", "Detector"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_SAME_SIDE = 0.85  # cosine between normals above which two triangles are of one side, not of a fold
 _NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
 
 
@@ -124,7 +123,7 @@ class Detector:
         alike = np.zeros(len(again))
         alike[same] = np.einsum("mi,mi->m", again.normal[same], found.normal[rows[place[same]]])
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
-        keep = ~same | trembles | (alike < _SAME_SIDE)
+        keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
 
     def _check(self, inputs: Inputs) -> None:
