@@ -1,5 +1,6 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
+from supple.method.choose_spaces import Choice, choose_spaces
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
@@ -15,6 +16,7 @@ from supple.method.state import FullState
 from supple.method.trained import TrainedModel
 
 __all__ = [
+    "Choice",
     "FullSolver",
     "FullState",
     "HyperReducedModel",
@@ -30,6 +32,7 @@ __all__ = [
     "Solver",
     "SpaceSizes",
     "TrainedModel",
+    "choose_spaces",
     "prepare_spaces",
     "train_skinned",
     "train_skinned_rules",
