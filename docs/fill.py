@@ -83,6 +83,21 @@ def rig_keys() -> str:
     return _list_keys("[rig]")
 
 
+def deformer_keys() -> str:
+    """The keys of `[[rig.deformer]]` as a table."""
+    return _list_keys("[[rig.deformer]]")
+
+
+def blend_shape_keys() -> str:
+    """The keys of `[[rig.blend_shape]]` as a table."""
+    return _list_keys("[[rig.blend_shape]]")
+
+
+def correction_keys() -> str:
+    """The keys of `[[rig.correction]]` as a table."""
+    return _list_keys("[[rig.correction]]")
+
+
 def motion_keys() -> str:
     """The keys of `[motion]` as a table."""
     return _list_keys("[motion]")
@@ -100,9 +115,12 @@ def _list_keys(table: str) -> str:
 
 
 FILLERS = {
+    "blend_shape_keys": blend_shape_keys,
     "characters": characters,
     "collider_keys": collider_keys,
     "contact_keys": contact_keys,
+    "correction_keys": correction_keys,
+    "deformer_keys": deformer_keys,
     "linear_rule": linear_rule,
     "motion_keys": motion_keys,
     "picture": picture,

@@ -14,10 +14,11 @@ import pytest
 
 from supple.cli import app, main
 from supple.io import save_surface, save_tets
+from supple.rig import SkinnedRig, heat_weights
 from supple.scene import parse_scene, prepare_scene, set_stage, simulate
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
-from supple.shape import make_shape
+from supple.shape import make_character, make_shape
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -89,6 +90,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save_tets("body.msh", ball)
     save_surface("body.obj", ball.surface())
     save_surface("skin.obj", make_shape("sphere", resolution=6).surface())
+    rod, bones = make_shape("capsule", resolution=4), make_character("capsule")
+    rig = SkinnedRig(bones.skeleton, heat_weights(rod, bones.skeleton), rod.vertices)
+    skin = rod.surface()
+    save_surface("fat.obj", skin.moved(skin.vertices * [1.0, 1.2, 1.2]))
+    save_surface("bent.obj", skin.moved(rig.positions(bones.poses["bent"])[rod.surface_vertices()]))
     Path("walk.bvh").write_text(WALK)
     Path("bones.bvh").write_text(BONES)
     Path("beam.toml").write_text('[mesh]\nshape = "beam"\nresolution = 5\n[[pin]]\nselect = "min x"\n')

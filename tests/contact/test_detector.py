@@ -1,5 +1,7 @@
 """What a body is found to touch, and how contacts are followed from round to round."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,7 +11,7 @@ from supple.contact.box import Box
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.plane import Plane
-from supple.contact.sets import anchor, choose, join, merge
+from supple.contact.sets import anchor, choose, join, keep_areas, merge
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
@@ -145,6 +147,12 @@ def test_merged_contacts_are_followed_from_round_to_round() -> None:
     steady = merge(old, new, x, refresh=False)
     assert listed(steady) == [*listed(old), (0, 4, 0, 0.5)]
     assert listed(merge(Contacts.none(), new, x)) == listed(new)
+
+
+def test_known_contacts_stand_for_as_much_as_before() -> None:
+    old = replace(contacts((SELF, 0, 7, 0.1), (0, 1, 0, 0.1)), area=np.array([2.0, 3.0]))
+    new = contacts((SELF, 0, 8, 0.1), (0, 1, 0, 0.2), (1, 1, 0, 0.2))
+    assert keep_areas(new, old).area.tolist() == [1.0, 3.0, 1.0]
 
 
 def test_with_alpha_a_contact_is_held_where_it_was_found_and_found_as_deep_as_it_is(body: Body) -> None:

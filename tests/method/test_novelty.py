@@ -91,7 +91,7 @@ def test_direction_that_comes_later_is_told_when_it_comes(body: Body, model: Red
 
 
 def test_force_that_circles_is_not_told_at_every_turn(body: Body, model: ReducedModel) -> None:
-    novelty = Novelty(body, model.basis, model.facts["loads"])
+    novelty = Novelty(body, lambda: model.basis, model.facts["loads"])
     force = push(body, 0.0, 1.0, 0.0)
 
     def circle() -> None:

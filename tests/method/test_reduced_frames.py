@@ -219,7 +219,7 @@ def test_force_off_centre_turns_a_free_body_by_its_torque() -> None:
 def test_static_free_body_without_load_relaxes_and_stays_where_it_is() -> None:
     body = beam(None)
     model = modal_model(body, 12)
-    solver = ReducedSolver(body, model, integrator="static")
+    solver = ReducedSolver(body, model, integrator="static", tolerance=1e-6)  # equal modes come mixed as they like
     bent = body.mesh.vertices + model.basis.lift(np.random.default_rng(0).normal(size=12) * 0.05)
     x = bent @ turn(2, 1.0).T + [3.0, 0.0, 1.0]
     state, _ = solver.step(solver.from_full(x, 0 * x, 0 * x), interval(body, 0.0, 1.0))

@@ -11,6 +11,7 @@ from supple.cubature import Rule
 from supple.elastic import Body, Damping, Pins
 from supple.errors import ConvergenceError, SceneError, SuppleWarning
 from supple.method import FullSolver, ReducedModel, ReducedSolver
+from supple.method.novelty import GRAVITY
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
@@ -144,7 +145,7 @@ def test_gravity_is_exact_however_few_particles_while_all_turns_with_the_root() 
     pose = rig.neutral
     pose[3:6] = 0.4, -1.0, 2.0
     few, whole = (
-        Particles(rig, basis, rule) for rule in (Rule(np.array([7]), np.array([3.0]), 0.0), every_vertex(body))
+        Particles.of(rig, basis, rule) for rule in (Rule(np.array([7]), np.array([3.0]), 0.0), every_vertex(body))
     )
     found, exact = (one.weight(one.place(pose), PUSH.acceleration) for one in (few, whole))
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
@@ -253,6 +254,21 @@ def test_where_the_root_is_makes_no_pose_new(trained) -> None:
     far = poses[10].copy()
     far[:6] += 3.0, -40.0, 2.0, 1.0, -2.0, 0.5
     run(solver, held, [poses[10], far], PUSH)  # a warning would be an error here
+
+
+def test_loads_that_were_not_trained_for_are_named_and_named_once(trained) -> None:
+    rig, held, body, model, poses = trained
+    tip = np.array([int(np.argmax(rig.rest[:, 0]))], np.int32)
+    poke = NodalForce(tip, np.ones(1), np.array([0.0, 0.0, 1e-3]))
+    down = {"patch": GRAVITY, "direction": PUSH.acceleration.tolist()}
+    told = replace(model, facts={**model.facts, "loads": [down]}, reach=FAR)
+    run(SkinnedSolver(body, rig, told), held, poses[:3], PUSH)  # was trained: a warning would be an error here
+    with pytest.warns(SuppleWarning, match="a force on 1 vertices .* that it was not trained for") as warned:
+        run(SkinnedSolver(body, rig, told), held, poses[:4], PUSH, poke)
+    assert len(warned) == 1
+    events = {1: (Grab("g", tuple(tip.tolist()), (1.0,), (0.6, 0.1, 0.3), 0.1),)}
+    with pytest.warns(SuppleWarning, match="the grab 'g' of 1 vertices that it was not trained for"):
+        run(SkinnedSolver(body, rig, told), held, poses[:4], PUSH, events=events)
 
 
 def test_a_step_that_fails_names_time_and_element(trained) -> None:

@@ -6,11 +6,14 @@ import pytest
 from supple.errors import SceneError
 from supple.rig.bend import Bend
 from supple.rig.blend_shapes import BlendShapes
+from supple.rig.heat_weights import heat_weights
 from supple.rig.pose_space import PoseSpace
 from supple.rig.pose_weights import PoseWeights
 from supple.rig.rig import Rig
 from supple.rig.skeleton import Skeleton
+from supple.rig.skinning import SkinnedRig
 from supple.rig.stack import Stack
+from supple.shape import make_character, make_shape
 
 RNG = np.random.default_rng(11)
 POINTS = RNG.uniform((-0.5, -0.1, -0.1), (0.5, 0.1, 0.1), (40, 3))
@@ -143,3 +146,16 @@ def test_a_corrected_rig_can_be_corrected_again():
 def test_examples_that_make_no_sense_are_refused(poses, corrections, message):
     with pytest.raises(SceneError, match=message):
         PoseSpace(_rig(), poses, corrections)
+
+
+def test_corrections_of_a_skin_go_where_the_body_goes():
+    """Turned and carried off as a whole, a corrected body is the same body."""
+    mesh, character = make_shape("capsule", resolution=6), make_character("capsule")
+    rig = SkinnedRig(character.skeleton, heat_weights(mesh, character.skeleton), mesh.vertices)
+    bent, correction = character.poses["bent"], 0.01 * RNG.standard_normal(mesh.vertices.shape)
+    corrected = PoseSpace(rig, [bent], [correction])
+    np.testing.assert_allclose(corrected.positions(bent), rig.positions(bent) + correction, atol=1e-12)
+    gone = bent.copy()
+    gone[:6] = 5.0, 0.0, 1.0, 0.3, -1.2, 0.8
+    R, t = (values[0] for values in character.skeleton.transforms(gone))
+    np.testing.assert_allclose(corrected.positions(gone), corrected.positions(bent) @ R.T + t, atol=1e-9)

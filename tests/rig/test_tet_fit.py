@@ -3,17 +3,23 @@
 import numpy as np
 import pytest
 
+from supple.elastic import Body
 from supple.errors import ConvergenceError, MeshError, SceneError, SuppleWarning
+from supple.material import StableNeoHookean
 from supple.mesh.embed import embed
 from supple.mesh.grid import fill_box
 from supple.mesh.tetmesh import TetMesh
 from supple.rig.bend import Bend
 from supple.rig.bone_crossing import find_bone_crossings
+from supple.rig.heat_weights import heat_weights
+from supple.rig.part import RigPart
+from supple.rig.pose_space import PoseSpace
 from supple.rig.shepard import Shepard
 from supple.rig.skeleton import Skeleton
+from supple.rig.skinning import SkinnedRig
 from supple.rig.tet_fit import TetFit, fit_tets
 from supple.rig.twist import Twist
-from supple.shape import make_shape
+from supple.shape import make_character, make_shape
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +116,41 @@ def test_fits_that_make_no_sense_are_refused(capsule, skin):
         TetFit(capsule, _bend(100.0 * skin))
 
 
-def test_surface_through_itself_is_told(capsule):
-    with pytest.warns(SuppleWarning, match="inside out"):
-        TetFit(capsule, _bend(capsule.surface().vertices)).fit(np.array([3.0]))
+def test_surface_through_itself_is_told_and_no_tet_is_turned_inside_out(capsule):
+    rig, pose = _bend(capsule.surface().vertices), np.array([3.0])
+    with pytest.warns(SuppleWarning, match=r"passes through itself, so that \d+ vertices of it had to stay up to 0\.0"):
+        x = TetFit(capsule, rig).fit(pose)
+    corners = x[capsule.tets]
+    assert np.linalg.det(corners[:, 1:] - corners[:, :1]).min() > 0.0
+
+
+@pytest.mark.parametrize("angle", [135.0, -135.0])
+def test_skinned_rod_folds_without_a_tet_inside_out(angle):
+    """Where skinning puts tets inside out from 60 degrees on, fits do not; nor do their corrections, half way."""
+    mesh, character = make_shape("capsule", resolution=10), make_character("capsule")
+    weights, skin = heat_weights(mesh, character.skeleton), mesh.surface_vertices()
+    rig = SkinnedRig(character.skeleton, weights, mesh.vertices)
+    pose = character.pose({"second": (0.0, 0.0, angle)})
+    volumes = Body.build(mesh, StableNeoHookean(young=1e4, poisson=0.4, density=1e3)).jacobians
+    assert volumes(rig.positions(pose)).min() < -1.0
+    fit = TetFit(mesh, RigPart(rig, skin))
+    with pytest.warns(SuppleWarning, match="passes through itself"):
+        x = fit.fit(pose)
+    assert volumes(x).min() > 0.05
+    corrected = PoseSpace(rig, [pose], [x - rig.positions(pose)])
+    for share in (0.3, 0.6, 0.9, 1.0):
+        assert volumes(corrected.positions(share * pose)).min() > 0.05
+    np.testing.assert_allclose(corrected.positions(pose), x, atol=1e-12)
+
+
+def test_shepard_follows_a_skin_that_moves_rigidly():
+    mesh, character = make_shape("capsule", resolution=8), make_character("capsule")
+    rig = SkinnedRig(character.skeleton, heat_weights(mesh, character.skeleton), mesh.vertices)
+    pose = rig.neutral.copy()
+    pose[:6] = 0.3, -0.1, 0.2, 0.4, 1.0, -0.7
+    inside = Shepard(RigPart(rig, mesh.surface_vertices()), mesh.vertices)
+    np.testing.assert_allclose(inside.positions(pose), rig.positions(pose), atol=1e-12)
+    np.testing.assert_allclose(inside.turns(pose), rig.turns(pose), atol=1e-12)
 
 
 def _bones() -> Skeleton:

@@ -135,3 +135,22 @@ def test_open_and_flat_files_are_refused(tmp_path: Path) -> None:
     save_surface(tmp_path / "sheet.obj", sheet)
     with pytest.raises(SceneError, match=r"collider\[0\]: the surface of the collider encloses nothing"):
         stage({"file": str(tmp_path / "sheet.obj")})
+
+
+def test_a_missing_file_is_told_with_its_collider(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match=r'collider\[0\] "rock": .*rock.obj cannot be found'):
+        stage({"name": "rock", "file": str(tmp_path / "rock.obj")})
+
+
+def test_complaints_about_sizes_are_in_scene_units(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match=r"length = 7.0 .* ends of radius 5.0"):
+        stage({"shape": "capsule", "size": {"length": 7, "radius": 5}}, units="mm")
+    with pytest.raises(SceneError, match=r"radius = -3.0 of the collider 'sphere' is no length; give one above 0"):
+        stage({"shape": "sphere", "size": {"radius": -3}}, units="mm")
+    ball = make_shape("sphere", resolution=6, radius=50.0).surface()
+    save_surface(tmp_path / "open.obj", TriMesh(ball.vertices, ball.triangles[1:]))
+    place = ball.vertices[ball.triangles[0]].mean(axis=0)
+    with pytest.raises(SceneError, match=r"near \(") as found:
+        stage({"file": str(tmp_path / "open.obj")}, units="mm")
+    near = [float(value) for value in str(found.value).split("near (")[1].split(")")[0].split(", ")]
+    assert near == pytest.approx(place, abs=20.0)

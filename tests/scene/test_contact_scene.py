@@ -150,6 +150,9 @@ def test_a_body_that_overlaps_itself_is_found(tmp_path: Path) -> None:
     assert "up to 0.2 deep" in text
     assert not look("overlapping", self=False)
     assert not look("overlapping", ignore=[["min x 60%", "max x 60%"]])
+    assert not look("overlapping", ignore=[["all", "max x 60%"]])
+    [(severity, text)] = look("overlapping", ignore=[["all", "min x 10%"]])  # far from where they overlap
+    assert severity == "error"
     assert not look("apart", thickness=0.05)
     [(severity, text)] = look("apart", thickness=0.15)
     assert severity == "warning"

@@ -83,6 +83,9 @@ def test_loose_part_and_slivers_are_reported(tmp_path: Path) -> None:
     save_tets(tmp_path / "two.npz", TetMesh.clean(vertices, tets))
     found = {finding.check: finding.text for finding in examine(tmp_path / "two.npz", {"pin": [{"select": "min x"}]})}
     assert "2 separate parts and 1 of them are held by no pin" in found["supports"]
+    touching = {"pin": [{"select": "min x"}], "contact": {}}
+    [note] = [finding for finding in examine(tmp_path / "two.npz", touching) if finding.check == "supports"]
+    assert (note.severity, "only by contact with the others" in note.text) == ("note", True)
     assert f"1 of {len(tets)} tetrahedra are slivers (the worst is number {len(tets) - 1})" in found["slivers"]
 
 

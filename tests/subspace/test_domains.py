@@ -289,6 +289,49 @@ def test_chosen_vertices_lift_as_all_do(quarters: Domains, shapes: np.ndarray) -
     assert np.allclose(bases.lift(q, chosen), bases.lift(q)[chosen], atol=1e-15)
 
 
+def test_rows_say_what_every_coordinate_moves(quarters: Domains, shapes: np.ndarray) -> None:
+    bases = DomainBases.principal(quarters, shapes, rank=3)
+    joined, chosen = bases.joined(), np.array([40, 7, 80, 7])
+    lifted = np.stack([bases.lift(q, chosen) for q in np.eye(bases.rank)], axis=2)
+    np.testing.assert_allclose(bases.rows(chosen), lifted, rtol=0, atol=1e-14 * np.abs(lifted).max())
+    np.testing.assert_array_equal(bases.copy_rows(chosen), joined.rows(chosen))
+    np.testing.assert_allclose(bases.even(), joined.even(), rtol=0, atol=1e-14)
+    one_by_one = np.stack([bases.project(u) for u in shapes], axis=1)
+    np.testing.assert_allclose(bases.project_all(shapes), one_by_one, rtol=0, atol=1e-13 * np.abs(one_by_one).max())
+
+
+def test_parts_of_a_basis_hold_all_of_it_without_gaps(quarters: Domains, shapes: np.ndarray) -> None:
+    whole = principal_basis(shapes, quarters.whole.mass, rank=5)
+    bases = DomainBases.cut(quarters, whole, whole.project_all(shapes))
+    q = np.random.default_rng(4).normal(size=5)
+    u = whole.lift(q)
+    copies = bases.lift_copies(bases.project(u))
+    np.testing.assert_allclose(copies, quarters.spread(u), rtol=0, atol=1e-10 * np.abs(u).max())
+    assert "parts of" in bases.source
+
+
+def test_parts_leave_out_what_hardly_moves_a_domain(beam: Body, halves: Domains) -> None:
+    far = beam.mesh.vertices[:, 0] > 0.6  # beyond the border between the domains
+    moved = np.zeros((2, len(beam.mass), 3))
+    moved[:, far] = np.random.default_rng(5).normal(size=(2, int(far.sum()), 3))
+    moved[1] *= 0.5
+    moved[1, ~far] = 1e-4 * (beam.mesh.vertices[~far, :1] > 1e-9)
+    whole = principal_basis(moved, beam.mass)
+    bases = DomainBases.cut(halves, whole, whole.project_all(moved))
+    assert [basis.rank for basis in bases.bases] == [0, 2]
+
+
+def test_domains_tied_firmly_vibrate_as_the_whole_basis_does(quarters: Domains) -> None:
+    whole = diagonalise(linear_modes(quarters.whole, 6), quarters.whole)
+    stiff = Interface.of(quarters, bond=1e6)
+    tied = DomainBases.cut(quarters, whole, np.eye(6)).tied(stiff)
+    assert (np.diff(tied.importance) >= 0.0).all()
+    assert tied.importance[0] == pytest.approx(whole.importance[0], rel=1e-3)
+    assert tied.importance[0] < whole.importance[0] * (1.0 + 1e-9)  # more freedom is softer
+    first = tied.columns[:, 0]
+    assert first @ (tied.metric * first) == pytest.approx(1.0, rel=1e-3)
+
+
 def test_domain_that_stands_still_gets_no_coordinates(beam: Body, shapes: np.ndarray) -> None:
     near = np.flatnonzero(beam.mesh.vertices[:, 0] < 0.251)
     body = beam.pinned(Pins.of(near))

@@ -55,7 +55,7 @@ def check_lengths(shape: str, **lengths: float) -> None:
     """Refuses sizes that are no lengths."""
     for name, value in lengths.items():
         if not (np.isfinite(value) and value > 0):
-            raise SceneError(f"{name} = {value} of the collider '{shape}' is no length; give metres above 0.")
+            raise SceneError(f"{name} = {value} of the collider '{shape}' is no length; give one above 0.")
 
 
 def point_away(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:

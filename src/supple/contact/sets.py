@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import split
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import SELF, Contacts
 
-__all__ = ["anchor", "choose", "is_in", "join", "merge"]
+__all__ = ["NO_PAIRS", "anchor", "choose", "is_in", "join", "keep_areas", "list_pairs", "merge"]
 
 FloatArray = NDArray[np.float64]
+NO_PAIRS: NDArray[np.int32] = np.zeros((0, 2), np.int32)  #: nothing is known to touch
 
 
 def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
@@ -50,22 +51,42 @@ def merge(
     return join((new, choose(old, keep & ~is_in(old, new, places=several))))
 
 
+def list_pairs(contacts: Contacts) -> NDArray[np.int32]:
+    """Vertices and triangles of contacts of the body with itself, those of edges left out, (k, 2)."""
+    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0)
+    return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
+
+
 def anchor(new: Contacts, old: Contacts, x: FloatArray) -> Contacts:
     """A new detection at positions x [m] in which known contacts are as deep as found, but seen from where they were.
 
     A touched point is found below its vertex: without an anchor nothing would ever be felt along a surface.
     """
-    labels = np.unique(np.concatenate([_keys(old, True), _keys(new, True)]), return_inverse=True)[1]
-    row = np.full(len(old) + len(new), -1)
-    row[labels[: len(old)]] = np.arange(len(old))
-    again = row[labels[len(old) :]]
-    rows = np.flatnonzero(again >= 0)
-    before, normal = choose(old, again[rows]), new.normal[rows]
+    rows, again = _match(new, old)
+    before, normal = choose(old, again), new.normal[rows]
     weights, offset = new.weights.copy(), new.offset.copy()
     weights[rows] = before.weights
     height, _ = split(normal, before.gap(x) + before.offset)
     offset[rows] = (height + new.depth(x)[rows])[:, None] * normal + split(normal, before.offset)[1]
     return replace(new, weights=weights, offset=offset)
+
+
+def keep_areas(new: Contacts, old: Contacts) -> Contacts:
+    """A new detection in which known contacts stand for as much as before: a step is not to change what it solves."""
+    rows, again = _match(new, old)
+    area = new.area.copy()
+    area[rows] = old.area[again]
+    return replace(new, area=area)
+
+
+def _match(new: Contacts, old: Contacts) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of new contacts that were known, by what they touch as well, and rows of the old ones they were."""
+    labels = np.unique(np.concatenate([_keys(old, True), _keys(new, True)]), return_inverse=True)[1]
+    row = np.full(len(old) + len(new), -1)
+    row[labels[: len(old)]] = np.arange(len(old))
+    again = row[labels[len(old) :]]
+    rows = np.flatnonzero(again >= 0)
+    return rows, again[rows]
 
 
 def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.bool_]:

@@ -21,6 +21,8 @@ class ContactSettings:
     """Whether the body touches itself."""
     friction: float = 0.0
     """Coulomb's coefficient μ."""
+    restitution: float = 0.0
+    """Share of its speed toward a collider that a vertex leaves with; for projective dynamics only."""
     thickness: float = 0.0
     """Distance at which surfaces already touch [m]."""
     stiffness: float | None = None
@@ -36,6 +38,7 @@ class ContactSettings:
 
     def __post_init__(self) -> None:
         _check("friction", self.friction, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
+        _check("restitution", self.restitution, 0.0, 1.0, "give a share from 0 to 1")
         _check("thickness", self.thickness, 0.0, math.inf, "give a length in metres, 0 for none")
         _check("alpha", self.alpha, 0.0, 1.0, "give a share from 0 to 1")
         if self.stiffness is not None:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider
 
-__all__ = ["keep_sides"]
+__all__ = ["keep_sides", "lead_through"]
 
 FloatArray = NDArray[np.float64]
 _TURNED = -1e-6  # cosine between normals below which they are more than a right angle apart
@@ -32,7 +32,7 @@ def keep_sides(
     turned = np.einsum("ij,ij->i", normal, collider.closest(points[known]).normal) < _TURNED
     known, normal, foot = known[turned], normal[turned], foot[turned]
     way = np.einsum("ij,ij->i", normal, foot - points[known])
-    through = _lead_through(collider, points[known], normal, way)
+    through = lead_through(collider, points[known], normal, way)
     if not through.any():
         return near, nearest
     known, normal, foot, way = known[through], normal[through], foot[through], way[through]
@@ -44,7 +44,7 @@ def keep_sides(
     return rows[order], Closest(*parts)
 
 
-def _lead_through(collider: Collider, points: FloatArray, normal: FloatArray, way: FloatArray) -> NDArray[np.bool_]:
+def lead_through(collider: Collider, points: FloatArray, normal: FloatArray, way: FloatArray) -> NDArray[np.bool_]:
     """Whether the inside is met on the way [m], (k,), along the normals, (k,): strides as long as the distance."""
     inside = np.zeros(len(points), dtype=bool)
     gone = np.zeros(len(points))

@@ -12,7 +12,7 @@ from supple.contact.sets import join
 from supple.contact.sides import keep_sides
 from supple.solve.placement import Placement
 
-__all__ = ["Overlap", "overlaps", "touch_colliders"]
+__all__ = ["Overlap", "freeze", "overlaps", "touch_colliders"]
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def touch_colliders(
         near, nearest = near[keep], Closest(*(part[keep] for part in nearest))
         moved = standing.move(nearest.point) - begin[number].move(nearest.point)
         velocity = moved / duration if duration > 0 else np.zeros_like(moved)
-        found.append(_freeze(number, standing, nearest, vertices[near], areas[near], velocity, thickness))
+        found.append(freeze(number, standing, nearest, vertices[near], areas[near], velocity, thickness))
     return join(found)
 
 
@@ -103,7 +103,7 @@ def _recall(
     return place, normal @ placement.rotation, foot
 
 
-def _freeze(
+def freeze(
     number: int,
     placement: Placement,
     nearest: Closest,
@@ -112,6 +112,7 @@ def _freeze(
     velocity: FloatArray,
     thickness: float,
 ) -> Contacts:
+    """Contacts of vertices with what is nearest to them of collider `number`."""
     count = len(vertices)
     normal = placement.turn(nearest.normal)
     return Contacts(

@@ -86,22 +86,47 @@ class ReducedElements:
         """The same elements with their energy multiplied."""
         return replace(self, table=self.table * np.array([factor, 1.0, 1.0, 1.0])[:, None])
 
+    def strain(self, q: FloatArray) -> FloatArray:
+        """Deformation gradients F₀ + G q at coordinates q (r,), (9 c,)."""
+        return self.rest + self.gradient @ q
+
+    def gather(self, P: FloatArray) -> FloatArray:
+        """Gᵀ P, (r,), of stresses times volumes and weights (9 c,) [J]."""
+        return P @ self.gradient
+
     def energy(self, q: FloatArray) -> float:
         """Elastic energy [J] at coordinates q (r,)."""
-        return float(self.loops.energy(self.rest + self.gradient @ q, self.table, self.bounds, 0))
+        return float(self.loops.energy(self.strain(q), self.table, self.bounds, 0))
+
+    def stress(self, F: FloatArray) -> FloatArray:
+        """Stresses times volumes and weights [J], (9 c,), of deformation gradients F (9 c,)."""
+        out = np.empty_like(self.rest)
+        self.loops.stress(F, self.table, self.bounds, 0, 0, self.count, out)
+        return out
 
     def force(self, q: FloatArray) -> FloatArray:
         """Derivative of the energy by the coordinates, (r,)."""
-        stress = np.empty_like(self.rest)
-        self.loops.stress(self.rest + self.gradient @ q, self.table, self.bounds, 0, 0, self.count, stress)
-        return stress @ self.gradient
+        return self.gather(self.stress(self.strain(q)))
+
+    def roots(self, F: FloatArray) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """L (c, 9, 9) of the second derivatives ± l lᵀ of the energy by F (9 c,), and their signs, (c, 9)."""
+        L, signs = np.empty((self.count, 9, 9), np.float32), np.empty((self.count, 9), np.bool_)
+        self.loops.roots(F, self.table, self.bounds, 0, 0, self.count, L, signs)
+        return L, signs
+
+    def square(self, L: NDArray[np.float32], signs: NDArray[np.bool_], form: int) -> FloatArray:
+        """Gᵀ H G of all elements, (r, r), in single precision; H from `roots`."""
+        return self.square_some(L, signs, form, 0, self.count, self.rank)
+
+    def square_some(
+        self, L: NDArray[np.float32], signs: NDArray[np.bool_], form: int, begin: int, end: int, rank: int
+    ) -> FloatArray:
+        """Gᵀ H G of elements begin to end for the first coordinates, (rank, rank), in single precision."""
+        K = np.zeros((rank, rank), np.float32)
+        stack = np.empty((9 * self.count, self.single.shape[2]), np.float32)
+        square_rows(square_address(), self.single, L, signs, begin, end, form, stack, K)
+        return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)
 
     def stiffness(self, q: FloatArray, *, form: int = EXACT) -> FloatArray:
         """Second derivative of the energy by the coordinates in single precision, (r, r)."""
-        L, signs = np.empty((self.count, 9, 9), np.float32), np.empty((self.count, 9), np.bool_)
-        F = self.rest + self.gradient @ q
-        self.loops.roots(F, self.table, self.bounds, 0, 0, self.count, L, signs)
-        K = np.zeros((self.rank, self.rank), np.float32)
-        stack = np.empty((9 * self.count, self.single.shape[2]), np.float32)
-        square_rows(square_address(), self.single, L, signs, 0, self.count, form, stack, K)
-        return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)
+        return self.square(*self.roots(self.strain(q)), form)

@@ -35,6 +35,8 @@ class SkinnedElements:
     """Gradients of the corners' shape functions [1/m], (c, 4, 3)."""
     columns: FloatArray
     """U at the rule's vertices, (k, 3, r)."""
+    vertices: NDArray[np.int32]
+    """Numbers of the rule's vertices in the body, (k,)."""
 
     @classmethod
     def build(
@@ -52,6 +54,7 @@ class SkinnedElements:
             np.ascontiguousarray(corners.reshape(-1, 4), np.int32),
             hat_gradients(everything.inverse[who]),
             np.ascontiguousarray(columns.reshape(len(columns) // 3, 3, columns.shape[1])[vertices]),
+            vertices,
         )
 
     def pose(self, pose: FloatArray) -> ReducedElements:

@@ -43,21 +43,26 @@ def rest_stiffness(body: Body, basis: Basis, members: IntArray, weights: FloatAr
 
 
 class StiffnessProblem:
-    """D^-1/2 K D^-1/2 of all elements is the identity, D the diagonal of eigenvalues; scaled to length one."""
+    """D^-1/2 K D^-1/2 of all elements is the identity, D the diagonal of eigenvalues; scaled to length one.
+
+    Of a domain that would float alone, soft motions count by the stiffness they have in the body.
+    """
 
     samples = 1
 
-    def __init__(self, body: Body, basis: Basis) -> None:
+    def __init__(self, body: Body, basis: Basis, stiffness: FloatArray | None = None) -> None:
+        """`stiffness` (r, r) [1/s²] is that of all elements, where it is not the diagonal of the basis' importance."""
         rank = basis.rank
         scales = energy_scales(basis) / np.sqrt(basis.importance.min())
         self._factors = RestFactors(body, basis.columns * (scales / rank**0.25))
         self._upper = np.triu_indices(rank)
         self._twice = np.where(self._upper[0] == self._upper[1], 1.0, np.sqrt(2.0))
-        self._target = np.eye(rank)[self._upper] / np.sqrt(rank)
+        whole = np.eye(rank) if stiffness is None else stiffness / np.sqrt(np.outer(basis.importance, basis.importance))
+        self._target = whole[self._upper] * self._twice / np.sqrt(rank)
         self.candidates = self._factors.elements.count
 
     def target(self, samples: IntArray | None = None) -> FloatArray:
-        """The identity's upper triangle, (r (r + 1) / 2,)."""
+        """The upper triangle, (r (r + 1) / 2,), entries beside the diagonal times √2."""
         return np.asarray(self._target if samples is None or len(samples) else self._target[:0])
 
     def columns(self, who: IntArray, samples: IntArray | None = None) -> FloatArray:

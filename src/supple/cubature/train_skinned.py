@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.check import check_basis, check_rule
+from supple.cubature.check import check_basis, frequency_errors
 from supple.cubature.pool import train_pool
 from supple.cubature.problem import Problem, fit_error
 from supple.cubature.rule import Rule
@@ -15,7 +15,7 @@ from supple.cubature.samples import sample_count
 from supple.cubature.skinned_problem import skinned_problem
 from supple.cubature.skinned_samples import SkinnedSamples, draw_skinned
 from supple.cubature.stacked_problem import StackedProblem
-from supple.cubature.stiffness_problem import StiffnessProblem
+from supple.cubature.stiffness_problem import StiffnessProblem, rest_stiffness
 from supple.cubature.support import Trainer
 from supple.cubature.vertex_problem import draw_accelerations, vertex_problem
 from supple.elastic import Body
@@ -23,7 +23,7 @@ from supple.errors import SuppleWarning, TrainingError
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
-__all__ = ["train_particles", "train_skinned_rule"]
+__all__ = ["train_particles", "train_skinned_domain", "train_skinned_rule"]
 
 FloatArray = NDArray[np.float64]
 _HELDOUT = 100  # samples
@@ -52,14 +52,50 @@ def train_skinned_rule(
     """
     check_basis(body, basis)
     stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
+    rule = _fit_elements(body, rig, basis, poses, recorded, stiffness, tolerance, rng, trainer)
+    return replace(rule, frequency_error=float(np.abs(frequency_errors(body, basis, rule)).max()))
+
+
+def train_skinned_domain(
+    piece: Body,
+    rig: SkinnedRig,
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+    *,
+    trainer: Trainer = train_pool,
+) -> Rule:
+    """A rule for one domain of a body; the basis comes from `DomainBases.diagonalised`, the rig moves the piece alone.
+
+    Its rest frequencies are not looked at: alone, a domain has others than in the body.
+    """
+    soft, every = basis.truncated(_SOFT), np.arange(len(piece.mesh.tets))
+    stiffness = StiffnessProblem(piece, soft, rest_stiffness(piece, soft, every, np.ones(len(every))))
+    return _fit_elements(piece, rig, basis, poses, recorded, stiffness, tolerance, rng, trainer)
+
+
+def _fit_elements(
+    body: Body,
+    rig: SkinnedRig,
+    basis: Basis,
+    poses: FloatArray,
+    recorded: FloatArray,
+    stiffness: StiffnessProblem,
+    tolerance: float,
+    rng: np.random.Generator,
+    trainer: Trainer,
+) -> Rule:
+    """A rule for pulled-back forces and the stiffness at rest, with its error of held-out samples."""
 
     def draw(samples: SkinnedSamples) -> Problem:
         return skinned_problem(body, rig, basis, samples)
 
     def fit(forces: list[Problem], heldout: Problem, aim: float) -> Rule:
         weight = _STIFFNESS * sum(part.samples for part in forces) ** 0.5
-        problem = StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight])
-        return check_rule(trainer(problem, aim, rng), body, basis, heldout)
+        rule = trainer(StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight]), aim, rng)
+        return replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
 
     return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "elements")
 

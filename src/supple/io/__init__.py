@@ -1,5 +1,6 @@
 """Files: meshes in and out, recorded runs, checkpoints, trained models."""
 
+from supple.io.articulated_file import load_articulated, save_articulated
 from supple.io.cache import CACHE_SUFFIXES, open_cache, open_writer, probe
 from supple.io.checkpoint import load_checkpoint, save_checkpoint
 from supple.io.drawn import RenderMesh
@@ -18,6 +19,7 @@ __all__ = [
     "Frame",
     "FrameWriter",
     "RenderMesh",
+    "load_articulated",
     "load_checkpoint",
     "load_mesh",
     "load_model",
@@ -27,6 +29,7 @@ __all__ = [
     "open_cache",
     "open_writer",
     "probe",
+    "save_articulated",
     "save_checkpoint",
     "save_model",
     "save_skinned",

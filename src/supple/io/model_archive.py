@@ -20,15 +20,20 @@ from supple.io.npz_zip import pack_npz
 from supple.subspace import Basis
 
 __all__ = [
+    "ARTICULATED",
     "REDUCED",
     "SKINNED",
+    "TRAIN_AGAIN",
     "Layout",
     "check_rule_content",
     "check_shapes",
     "describe_rule",
     "has_layout",
     "read",
+    "read_members",
+    "refuse",
     "write",
+    "write_members",
 ]
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -66,15 +71,38 @@ SKINNED = Layout(
 )
 
 
+ARTICULATED = Layout(
+    format="supple articulated model",
+    version=1,
+    serves="a body with a rig, in domains",
+    rules=("rule", "particles"),
+    tables=("body", "rig", "facts"),
+    arrays={
+        "owners": "i",
+        "ranks": "i",
+        "columns": "f",
+        "importance": "f",
+        "members": "i",
+        "weights": "f",
+        "vertices": "i",
+        "vertex_weights": "f",
+        "poses": "f",
+    },
+)
+
+
 def write(path: Path, layout: Layout, values: Mapping[str, Any], basis: Basis, arrays: Arrays) -> Path:
-    """Write a model, in place of an older one only when it is whole; where it lies."""
+    """Write a model in one subspace, in place of an older one only when it is whole; where it lies."""
+    own = {"columns": basis.columns, "mass": basis.mass, "importance": basis.importance}
+    return write_members(path, layout, {"source": basis.source, **values}, {**own, **arrays})
+
+
+def write_members(path: Path, layout: Layout, values: Mapping[str, Any], arrays: Arrays) -> Path:
+    """Write what a model consists of, in place of an older one only when it is whole; where it lies."""
     members = {
         "format": np.array(layout.format),
         "version": np.array(layout.version),
-        "values": np.array(json.dumps({"source": basis.source, **values})),  # floats survive JSON exactly
-        "columns": basis.columns,
-        "mass": basis.mass,
-        "importance": basis.importance,
+        "values": np.array(json.dumps(values)),  # floats survive JSON exactly
         **arrays,
     }
     with writing(path):
@@ -96,10 +124,7 @@ def has_layout(path: Path, layout: Layout) -> bool:
 
 def read(path: Path, layout: Layout) -> tuple[dict[str, Any], dict[str, NDArray[Any]], Basis]:
     """Values, arrays and subspace of a model's file; one that is not whole is refused."""
-    with NpzFile(path, TRAIN_AGAIN) as members:
-        _refuse_foreign(path, members, layout)
-        values = _read_values(path, str(members.read("values")), layout)
-        arrays = {name: _read_array(path, members, name, kind) for name, kind in layout.arrays.items()}
+    values, arrays = read_members(path, layout)
     n, r, c = len(arrays["mass"]), len(arrays["importance"]), len(arrays["members"])
     check_shapes(path, arrays, {"columns": (3 * n, r), "mass": (n,), "importance": (r,)})
     check_shapes(path, arrays, {"members": (c,), "weights": (c,)})
@@ -115,9 +140,18 @@ def read(path: Path, layout: Layout) -> tuple[dict[str, Any], dict[str, NDArray[
     return values, arrays, Basis(arrays["columns"], arrays["mass"], values["source"], arrays["importance"])
 
 
+def read_members(path: Path, layout: Layout) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Values and arrays of a model's file, each of the kind it must be; their shapes are not looked at."""
+    with NpzFile(path, TRAIN_AGAIN) as members:
+        _refuse_foreign(path, members, layout)
+        values = _read_values(path, str(members.read("values")), layout)
+        arrays = {name: _read_array(path, members, name, kind) for name, kind in layout.arrays.items()}
+    return values, arrays
+
+
 def _refuse_foreign(path: Path, members: NpzFile, layout: Layout) -> None:
     found = str(members.read("format")) if "format" in members else ""
-    for other in (REDUCED, SKINNED):
+    for other in (REDUCED, SKINNED, ARTICULATED):
         if found == other.format and other is not layout:
             raise TrainingError(f"{path} was trained for {other.serves} and not for {layout.serves}: train again.")
     if found != layout.format:

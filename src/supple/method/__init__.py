@@ -1,5 +1,8 @@
 """The methods: each a Solver, so that swapping one changes one word of a scene."""
 
+from supple.method.articulated import ArticulatedSolver
+from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated_training import make_articulated, train_articulated
 from supple.method.choose_spaces import Choice, choose_spaces
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
@@ -16,6 +19,8 @@ from supple.method.state import FullState
 from supple.method.trained import TrainedModel
 
 __all__ = [
+    "ArticulatedModel",
+    "ArticulatedSolver",
     "Choice",
     "FullSolver",
     "FullState",
@@ -33,7 +38,9 @@ __all__ = [
     "SpaceSizes",
     "TrainedModel",
     "choose_spaces",
+    "make_articulated",
     "prepare_spaces",
+    "train_articulated",
     "train_skinned",
     "train_skinned_rules",
 ]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
-from supple.contact.detector import NO_PAIRS, Detector
+from supple.contact.detector import Detector
+from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -81,9 +81,12 @@ class _Patch:
 class Novelty:
     """Looks at every load that was not trained for, once for every direction."""
 
-    def __init__(self, body: Body, basis: Basis, trained: Iterable[object]) -> None:
-        """`trained`: tables of a patch's fingerprint and a direction; anything else is passed over."""
-        self._body, self._basis = body, basis
+    def __init__(self, body: Body, make_basis: Callable[[], Basis], trained: Iterable[object]) -> None:
+        """`make_basis` is asked for the subspace when there is something to look at.
+
+        `trained`: tables of a patch's fingerprint and a direction; anything else is passed over.
+        """
+        self._body, self._make_basis = body, make_basis
         self._trained: dict[str, list[tuple[list[float], float]]] = {}
         for entry in trained:
             unit = unit_of(entry["direction"]) if isinstance(entry, Mapping) else None
@@ -153,6 +156,10 @@ class Novelty:
     @cached_property
     def _gravity(self) -> _Patch:
         return self._patch(GRAVITY, np.arange(len(self._body.mass)), self._body.mass)
+
+    @cached_property
+    def _basis(self) -> Basis:
+        return self._make_basis()
 
     @cached_property
     def _stiffness(self) -> RestStiffness:

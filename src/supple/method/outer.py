@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.contact.contacts import SELF, Contacts
-from supple.contact.detector import NO_PAIRS, Detector
+from supple.contact.contacts import Contacts
+from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
-from supple.contact.sets import choose, is_in, merge
+from supple.contact.sets import NO_PAIRS, choose, is_in, list_pairs, merge
 from supple.errors import SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
@@ -232,8 +232,7 @@ def _list_pairs(potential: ContactPotential | None, x: FloatArray) -> NDArray[np
     if potential is None:
         return NO_PAIRS
     contacts = potential.contacts
-    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0) & (contacts.depth(x) > 0.0)
-    return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
+    return list_pairs(choose(contacts, contacts.depth(x) > 0.0))
 
 
 def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:
@@ -248,4 +247,5 @@ def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: fl
     first, second = x[one.vertices[:, 0]], x[one.vertices[:, 1]]
     share = np.where(one.weights[:, :1] == 1.0, 0.0, one.weights[:, 1:2])  # the point of an edge that touches an edge
     point = (1.0 - share) * first + share * second
-    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], potential.forces(x)[rows] / weight)
+    force = potential.forces(x)[rows] / weight
+    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], force, one.vertices, one.weights)

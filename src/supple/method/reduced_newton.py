@@ -3,7 +3,8 @@
 The stiffness is made once a step, at the extrapolated coordinates, and kept while residuals fall fast; where they do
 not, it is made again, and where they grow the step starts over from its beginning with a line search on the energy.
 The function below is a template: the names energy, stress and roots are those of the materials
-(cubature/reduced_kernels.py), pull, stiffen, height and shift those of the loads (method/reduced_loads.py).
+(cubature/reduced_kernels.py), pull, stiffen, height and shift those of the loads (method/reduced_loads.py), all others
+those of the space: one for the whole body (below), or one for each of its domains (method/domain_newton.py).
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
-__all__ = ["CONVERGED", "LoadLoops", "Scratch", "newton_kernel"]
+__all__ = ["CONVERGED", "LoadLoops", "Scratch", "SpaceLoops", "newton_kernel"]
 
 CONVERGED = 0
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
@@ -51,6 +52,28 @@ class LoadLoops(NamedTuple):
     name: str
 
 
+class SpaceLoops(NamedTuple):
+    """How coordinates reach elements and how a step is found from the stiffness; G is whatever these take it to be."""
+
+    rank_of: Callable[..., Any]
+    """rank_of(G): the number of coordinates."""
+    strain: Callable[..., Any]
+    """strain(G, q, F): fill F with G q."""
+    gather: Callable[..., Any]
+    """gather(P, G, out): fill out with Gᵀ P."""
+    square: Callable[..., Any]
+    """A template; square(address, single, G, F, table, bounds, form, L, signs, stack, pieces): the stiffness."""
+    join: Callable[..., Any]
+    """join(pieces, G, K): its lower triangle in place of what K held."""
+    factor: Callable[..., Any]
+    """factor(K, G): False where K is not positive definite."""
+    strengthen: Callable[..., Any]
+    """strengthen(K, G): factor K with a little stiffness given to motions that cost nothing; False if in vain."""
+    solve: Callable[..., Any]
+    """solve(K, G, d): overwrite d with the solution."""
+    name: str
+
+
 class Scratch(NamedTuple):
     """Memory that steps use again and again; it holds nothing between them."""
 
@@ -76,14 +99,17 @@ class Scratch(NamedTuple):
 
 
 @cache
-def newton_kernel(loops: PointLoops, loads: LoadLoops, large: bool) -> Callable[..., Any]:
-    """The compiled `_minimise` for materials and a kind of loads."""
+def newton_kernel(
+    loops: PointLoops, loads: LoadLoops, large: bool, space: SpaceLoops | None = None
+) -> Callable[..., Any]:
+    """The compiled `_minimise` for materials, a kind of loads and a kind of space, by default that of a whole body."""
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
+    space = space or WHOLE
     materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
-    square = compile_copy(_square, f"{loops.name}_{large}", materials, parallel=large)
-    names = {**materials, **loads._asdict(), "square": square}
-    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{large}", names)
+    square = compile_copy(space.square, f"{loops.name}_{large}", materials, parallel=large)
+    names = {**materials, **loads._asdict(), **space._asdict(), "square": square}
+    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
 
 
 def is_large(elements: ReducedElements) -> bool:
@@ -91,17 +117,32 @@ def is_large(elements: ReducedElements) -> bool:
     return elements.rank**2 * elements.count >= _PARALLEL_FROM
 
 
-def _square(address, G, F, table, bounds, form, L, signs, stack, halves):
-    """The stiffness of both halves of the elements, each the lower triangle of its matrix."""
-    count = G.shape[0]
-    for half in prange(2):
-        begin, end = half * count // 2, (half + 1) * count // 2
-        roots(F, table, bounds, 0, begin, end, L, signs)
-        square_rows(address, G, L, signs, begin, end, form, stack, halves[half])
+@njit(cache=True)
+def _rank_of(G):
+    return G.shape[1]
 
 
 @njit(cache=True)
-def _sum_halves(halves, K):
+def _strain(G, q, F):
+    np.dot(G, q, F)
+
+
+@njit(cache=True)
+def _gather(P, G, out):
+    np.dot(P, G, out)
+
+
+def _square(address, single, G, F, table, bounds, form, L, signs, stack, halves):
+    """The stiffness of both halves of the elements, each the lower triangle of its matrix."""
+    count = single.shape[0]
+    for half in prange(2):
+        begin, end = half * count // 2, (half + 1) * count // 2
+        roots(F, table, bounds, 0, begin, end, L, signs)
+        square_rows(address, single, L, signs, begin, end, form, stack, halves[half])
+
+
+@njit(cache=True)
+def _sum_halves(halves, G, K):
     K[:] = 0.0
     for i in range(halves.shape[1]):
         for j in range(i + 1):
@@ -109,8 +150,17 @@ def _sum_halves(halves, K):
 
 
 @njit(cache=True)
-def _factorise(K):
-    """Factor K, with a little stiffness given to motions that cost nothing; False where that does not help."""
+def _factor(K, G):
+    return cholesky(K)
+
+
+@njit(cache=True)
+def _solve(K, G, d):
+    cholesky_solve(K, d)
+
+
+@njit(cache=True)
+def _strengthen(K, G):
     n = K.shape[0]
     diagonal = np.empty(n)
     for i in range(n):
@@ -129,12 +179,16 @@ def _factorise(K):
     return False
 
 
-def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, halves, K):
+#: One space for all elements: G is an array (9 c, r), pieces are two halves (2, r, r).
+WHOLE = SpaceLoops(_rank_of, _strain, _gather, _square, _sum_halves, _factor, _strengthen, _solve, "whole")
+
+
+def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, pieces, K):
     """Positions z, iterations, stiffnesses made, residual [relative], elastic force there, status.
 
     settings: tolerance, reference, floor, most iterations.
     """
-    rank, unknowns = G.shape[1], K.shape[0]
+    rank, unknowns = rank_of(G), K.shape[0]
     tolerance, reference, floor, most = settings[0], settings[1], settings[2], int(settings[3])
     F, P = np.empty(rest.size), np.empty(rest.size)
     inner, g, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns)
@@ -146,10 +200,10 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     fresh = True  # the gradient at z is not known yet
     while iteration <= most:
         if fresh:
-            np.dot(G, z[:rank], F)
+            strain(G, z[:rank], F)
             F += rest
             stress(F, table, bounds, 0, 0, table.shape[1], P)
-            np.dot(P, G, inner)
+            gather(P, G, inner)
             pull(z, data, g)
             g[:rank] += inner
             before, size = size, np.sqrt(np.dot(g, g))
@@ -170,20 +224,20 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         if iteration == most:
             break
         if stale or careful:
-            square(address, single, F, table, bounds, EXACT, L, signs, stack, halves)
-            _sum_halves(halves, K)
+            square(address, single, G, F, table, bounds, EXACT, L, signs, stack, pieces)
+            join(pieces, G, K)
             stiffen(z, data, K)
-            if not cholesky(K):
-                square(address, single, F, table, bounds, PROJECTED, L, signs, stack, halves)
-                _sum_halves(halves, K)
+            if not factor(K, G):
+                square(address, single, G, F, table, bounds, PROJECTED, L, signs, stack, pieces)
+                join(pieces, G, K)
                 stiffen(z, data, K)
-                if not _factorise(K):
+                if not strengthen(K, G):
                     status = _INDEFINITE
                     break
             stiffnesses += 1
             stale = False
         d[:] = g
-        cholesky_solve(K, d)
+        solve(K, G, d)
         iteration += 1
         if not careful:
             shift(z, d, -1.0, ahead)
@@ -198,7 +252,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         t = 1.0
         while t >= _SMALLEST_STEP:
             shift(z, d, -t, ahead)
-            np.dot(G, ahead[:rank], F)
+            strain(G, ahead[:rank], F)
             F += rest
             there = energy(F, table, bounds, 0) + height(ahead, data)[0]
             if there <= energy_here + _ARMIJO * t * slope + limit:

@@ -5,31 +5,34 @@ Forces come from the elements of one rule, gravity and the inertia of the moving
 Drag by stiffness resists all strain, that by bending bones too, but no turn of them all together.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.reduced_elements import ReducedElements
-from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
 from supple.errors import SceneError
+from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
+from supple.method.domain_space import DomainSpace
 from supple.method.halving import Tally, advance
+from supple.method.novelty import Novelty
 from supple.method.reach import Reach
-from supple.method.reduced_loads import STILL
-from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, newton_kernel
+from supple.method.reduced_newton import CONVERGED, REASONS
 from supple.method.skinned_drag import Drag, make_drag, turn_gradients
 from supple.method.skinned_frame import HeldFrame
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_novelty import PoseNovelty
-from supple.method.skinned_particles import Drift, Particles
+from supple.method.skinned_particles import Drift
 from supple.method.skinned_patches import Patches
 from supple.method.skinned_rates import lift_rates
+from supple.method.skinned_space import Space, WholeSpace
 from supple.method.skinned_state import SkinnedState
 from supple.method.solver import Arrays, Report
 from supple.rig import SkinnedRig
-from supple.solve.forces import external_force, initial_acceleration
+from supple.solve.forces import Force, external_force, initial_acceleration
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
@@ -52,7 +55,7 @@ class SkinnedSolver:
         self,
         body: Body,
         rig: SkinnedRig,
-        model: SkinnedModel,
+        model: SkinnedModel | ArticulatedModel,
         *,
         integrator: str = "implicit_euler",
         tolerance: float = 1e-4,
@@ -64,19 +67,20 @@ class SkinnedSolver:
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self._integrator, self._name = integrator == "static", INTEGRATORS[integrator], integrator
         self.rank, self._most = model.basis.rank, float(max_iterations)
-        self._elements = SkinnedElements.build(body, rig, model.basis.columns, model.rule.members, model.rule.weights)
-        self._particles = Particles(rig, model.basis, model.particles)
+        self._space: Space[Any] = (
+            WholeSpace(body, rig, model) if isinstance(model, SkinnedModel) else DomainSpace(rig, model)
+        )
+        self._particles = self._space.particles
         self._patches = Patches(rig, model.basis, self._particles)
         self._held = HeldFrame(rig, body.pins)
-        elements = self._elements.elements
-        self._scratch = Scratch.of(elements, self.rank)
-        self._minimise = newton_kernel(elements.loops, STILL, is_large(elements))
-        size, mass = body.mesh.size(), float(body.mass.sum())
+        importance, size, mass = model.basis.importance, body.mesh.size(), float(body.mass.sum())
         # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
-        self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * mass)) * size
+        self._floor = 1e-13 * float(np.sqrt(importance.max() * mass)) * size
         self._shake = 1e-14 * float(np.sqrt(mass)) * size
-        self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads or these poses")
-        self._novelty = PoseNovelty(rig, model.poses)
+        self._reach = Reach(importance, model.reach, "train with stronger loads or these poses")
+        self._poses_known = PoseNovelty(rig, model.poses)
+        trained = model.facts.get("loads")  # a model made by hand says nothing about loads
+        self._loads_known = None if trained is None else Novelty(body, self._space.draw, trained)
 
     def start(self, inputs: Inputs | None = None) -> SkinnedState:
         if inputs is None:
@@ -146,6 +150,7 @@ class SkinnedSolver:
             f"{self._name.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
             f"forces from {model.rule.size:,} of {len(self.body.mesh.tets):,} elements, gravity and inertia of the "
             f"frame from {model.particles.size:,} of {len(self.body.mass):,} vertices{known}",
+            *self._space.describe(),
         ]
 
     def _single(self, state: SkinnedState, inputs: Inputs, tally: Tally) -> SkinnedState:
@@ -153,12 +158,14 @@ class SkinnedSolver:
         pose = self._pose_of(end)
         placed = self._particles.place(pose)
         motion = self._integrator(state.shapes[0], state.shapes[1], state.shapes[2], h)
-        load = self._patches.load(live.forces(end.forces), pose, placed)
+        forces = live.forces(end.forces)
+        self._look_at_loads(forces, live, pose)
+        load = self._patches.load(forces, pose, placed)
         begin = self._strained(state, pose) if motion.cv and self.body.damping.stiffness > 0.0 else None
-        elements = self._elements.pose(pose)
+        elements = self._space.pose(pose)
         if live.stiffness != 1.0:
             elements = elements.with_stiffness(live.stiffness)
-        joints = []
+        joints: list[tuple[FloatArray | None, FloatArray]] = []
         if motion.ca:
             drift = Drift(state.particles[0], state.particles[1], state.shapes[0], state.drift)
             joints.append(self._particles.inertia(placed, motion, drift, h, self.body.damping.mass))
@@ -166,44 +173,50 @@ class SkinnedSolver:
             joints.append(self._patches.springs(live, pose))
         if begin is not None:
             joints.append(self._resist(make_drag(elements, state.shapes[0], begin), motion, h))
-        M = _NOTHING
+        M = _NOTHING if self._space.springs is None else live.stiffness * self._space.springs
         for stiffness, pull in joints:
             load += pull
             if stiffness is not None:
                 M = stiffness + M if len(M) else stiffness
-        q, iterations, residual, status = self._solve(elements, motion, M, load, state.shapes)
+        q, iterations, residual, status = self._solve(elements, motion, M, load, state)
         tally.newton += iterations
         if status != CONVERGED:
             raise self._failure(state, pose, q, residual, status, inputs)
         tally.residual = max(tally.residual, residual)
         self._reach.look(q, end.time)
-        self._novelty.look(pose, end.time)
+        self._poses_known.look(pose, end.time)
         x = self._particles.positions(placed, q)
         shapes = np.array([q, motion.velocity(q), motion.acceleration(q)])
         speed = np.zeros_like(x) if self.is_static else (x - state.particles[0]) / h
         return state.follow(end.time, shapes, pose, np.array([x, speed]), 0.0 if self.is_static else h)
 
+    def _look_at_loads(self, forces: Sequence[Force], live: Live, pose: FloatArray) -> None:
+        """Warn of loads that the subspace was not trained for, as they would act in the neutral pose."""
+        if self._loads_known is not None:
+            self._loads_known.look(forces)
+            if live.grabs or len(live.added.vertices):
+                self._loads_known.look_live(live, np.array_equal(pose, self.rig.neutral))
+
     def _solve(
-        self, elements: ReducedElements, motion: Motion, M: FloatArray, load: FloatArray, shapes: FloatArray
+        self, elements: Any, motion: Motion, M: FloatArray, load: FloatArray, state: SkinnedState
     ) -> tuple[FloatArray, int, float, int]:
         """Coordinates at the end, iterations, residual and status."""
-        begin, damping, s = shapes[0].copy(), self.body.damping.mass, self._scratch
+        begin, damping = state.shapes[0].copy(), self.body.damping.mass
         acting = load - M @ begin if len(M) else load  # springs by how far they are from their ends
         reference = float(np.linalg.norm(elements.force(begin)) + np.linalg.norm(acting))
         b = load + motion.ca * motion.xa + motion.cv * damping * motion.xv
-        guess = motion.xa + shapes[2] / motion.ca if motion.ca else begin  # as if the acceleration stayed
+        guess = motion.xa + state.shapes[2] / motion.ca if motion.ca else begin  # as if the acceleration stayed
         settings = np.array((self.tolerance, reference, self._floor + self._shake * motion.ca, self._most))
-        q, iterations, _, residual, _, status = self._minimise(
-            s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds,
-            (motion.ca + motion.cv * damping, M, b), begin, guess, settings, s.L, s.signs, s.stack, s.halves, s.K,
-        )  # fmt: skip
+        given = (motion.ca + motion.cv * damping, M, b), begin, guess, settings
+        coupled = bool(state.live.grabs) or len(state.live.added.vertices) > 0
+        q, iterations, _, residual, _, status = self._space.minimise(elements, given, coupled)
         return q, iterations, residual, status
 
     def _strained(self, state: SkinnedState, pose: FloatArray) -> FloatArray:
         """Deformation gradients of the elements as a step to a pose begins, turned along with the bones, (9 c,)."""
-        elements = self._elements.pose(state.pose)
+        elements = self._space.pose(state.pose)
         turn = self._held.turn(pose) @ self._held.turn(state.pose).T
-        return turn_gradients(turn, elements.rest + elements.gradient @ state.shapes[0])
+        return turn_gradients(turn, elements.strain(state.shapes[0]))
 
     def _resist(self, drag: Drag, motion: Motion, h: float) -> tuple[FloatArray, FloatArray]:
         """M (r, r) and pull (r,) of drag by stiffness; what the pose strains counts as steady over the step."""
@@ -236,11 +249,11 @@ class SkinnedSolver:
         return failure
 
 
-def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel) -> None:
-    count, members = len(body.mass), (model.rule.members, model.particles.members)
-    if len(model.basis.mass) != count or any(
-        len(who) and who.max() >= most for who, most in zip(members, (len(body.mesh.tets), count), strict=True)
-    ):
+def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel | ArticulatedModel) -> None:
+    count = len(body.mass)
+    particles = count if isinstance(model, SkinnedModel) else len(model.basis.domains.vertex_of)
+    rules = (model.rule.members, len(body.mesh.tets)), (model.particles.members, particles)
+    if len(model.basis.mass) != count or any(len(who) and who.max() >= most for who, most in rules):
         raise SceneError(
             f"the model is of a body with {len(model.basis.mass)} vertices where this one has {count}: train again."
         )

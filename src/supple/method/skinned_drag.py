@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.packed_elements import PackedElements
 from supple.cubature.reduced_elements import ReducedElements
-from supple.cubature.reduced_stiffness import square_rows
 from supple.elastic import VISCOUS
-from supple.linalg.blas import square_address
 
 __all__ = ["Drag", "make_drag", "turn_gradients"]
 
@@ -24,18 +23,15 @@ class Drag(NamedTuple):
     """K by how the pose alone strains the body in the step, (r,)."""
 
 
-def make_drag(elements: ReducedElements, q: FloatArray, begin: FloatArray) -> Drag:
+def make_drag(elements: ReducedElements | PackedElements, q: FloatArray, begin: FloatArray) -> Drag:
     """Drag of elements in the pose of a step's end; `begin` (9 c,) are their deformation gradients at its beginning,
     turned along, and q (r,) its coordinates."""
-    count, rank = elements.count, elements.rank
-    L, signs = np.empty((count, 9, 9), np.float32), np.empty((count, 9), np.bool_)
-    elements.loops.roots(begin, elements.table, elements.bounds, 0, 0, count, L, signs)
-    stack, K = np.empty((9 * count, elements.single.shape[2]), np.float32), np.zeros((rank, rank), np.float32)
-    square_rows(square_address(), elements.single, L, signs, 0, count, VISCOUS, stack, K)
+    L, signs = elements.roots(begin)
+    K = elements.square(L, signs, VISCOUS)
     signs[:, 3:6] = False  # rotations are not resisted: the form VISCOUS of elastic/kernels.py
-    change = (elements.rest + elements.gradient @ q - begin).astype(np.float32).reshape(count, 9, 1)
+    change = (elements.strain(q) - begin).astype(np.float32).reshape(-1, 9, 1)
     stress = (np.where(signs, (L @ change)[:, :, 0], 0.0)[:, None, :] @ L).ravel()
-    return Drag(np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64), stress @ elements.gradient)
+    return Drag(K, elements.gather(np.asarray(stress, np.float64)))
 
 
 def turn_gradients(turn: FloatArray, F: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from supple.cubature.rule import Rule
 from supple.cubature.skinned_elements import restrict_rig
 from supple.rig import SkinnedRig
 from supple.solve.increment import Motion
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases
 
 __all__ = ["Drift", "Particles", "Placed"]
 
@@ -50,15 +50,30 @@ class Drift(NamedTuple):
 class Particles:
     """The vertices of a rule with their share of the mass."""
 
-    def __init__(self, rig: SkinnedRig, basis: Basis, rule: Rule) -> None:
-        self.vertices = rule.members
-        self._rig = restrict_rig(rig, rule.members)
-        fields = basis.columns.reshape(len(basis.mass), 3, basis.rank)
-        self._columns = np.ascontiguousarray(fields[rule.members].reshape(-1, basis.rank))
-        self._mass = np.repeat(rule.weights * basis.mass[rule.members], 3)
+    def __init__(
+        self, rig: SkinnedRig, vertices: NDArray[np.integer], mass: FloatArray, rows: FloatArray, even: FloatArray
+    ) -> None:
+        """Vertices of the body (k,), their masses [kg] (k,), U there (k, 3, r), and `even` (3, r) of all vertices."""
+        self.vertices = vertices
+        self._rig = restrict_rig(rig, vertices)
+        self._columns = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
+        self._mass = np.repeat(mass, 3)
         self._weighted = self._mass[:, None] * self._columns
-        self._even = np.tensordot(basis.mass, fields, 1)
+        self._even = even
         self._is_rotation = rig.mode == "dual_quaternion"
+
+    @classmethod
+    def of(cls, rig: SkinnedRig, basis: Basis, rule: Rule) -> "Particles":
+        """The vertices of a rule of the body."""
+        who = rule.members
+        return cls(rig, who, rule.weights * basis.mass[who], basis.rows(who), basis.even())
+
+    @classmethod
+    def of_copies(cls, rig: SkinnedRig, bases: DomainBases, rule: Rule) -> "Particles":
+        """The vertices of a rule of the body cut into domains."""
+        who, domains = rule.members, bases.domains
+        mass = rule.weights * domains.body.mass[who]
+        return cls(rig, domains.vertex_of[who], mass, bases.copy_rows(who), bases.even())
 
     def place(self, pose: FloatArray) -> Placed:
         """The frames in a pose."""

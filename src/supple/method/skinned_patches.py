@@ -12,7 +12,7 @@ from supple.method.skinned_particles import Particles, Placed
 from supple.rig import SkinnedRig
 from supple.solve.forces import Force, Gravity, NodalForce
 from supple.solve.live import Live
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases
 
 __all__ = ["Patches"]
 
@@ -39,15 +39,15 @@ class Patch(NamedTuple):
 class Patches:
     """Patches of a body, made once for every load that comes."""
 
-    def __init__(self, rig: SkinnedRig, basis: Basis, particles: Particles) -> None:
-        self._rig, self._particles = rig, particles
-        self._columns = basis.columns.reshape(len(basis.mass), 3, basis.rank)
+    def __init__(self, rig: SkinnedRig, basis: Basis | DomainBases, particles: Particles) -> None:
+        """Of a body in domains, what is drawn is pushed: the means of copies."""
+        self._rig, self._particles, self._basis = rig, particles, basis
         self._hold = float(basis.mass.sum() * basis.importance.max())  # [N/m], shared by what a user pins
         self._known: dict[Hashable, tuple[object, Patch]] = {}
 
     def load(self, forces: Sequence[Force], pose: FloatArray, placed: Placed) -> FloatArray:
         """What forces do to the coordinates, (r,)."""
-        total = np.zeros(self._columns.shape[2])
+        total = np.zeros(self._basis.rank)
         for force in forces:
             match force:
                 case Gravity(acceleration):
@@ -63,7 +63,7 @@ class Patches:
 
     def springs(self, live: Live, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
         """M (r, r) and pull (r,) of the user's grabs and pins, whose energy is ½ qᵀM q - pull·q."""
-        rank = self._columns.shape[2]
+        rank = self._basis.rank
         M, pull = np.zeros((rank, rank)), np.zeros(rank)
         held = live.added
         patches = [self._find((grab.vertices, grab.weights), grab.vertices, grab.weights) for grab in live.grabs]
@@ -82,6 +82,7 @@ class Patches:
     def _find(self, key: Hashable, vertices: object, weights: object) -> Patch:
         if key not in self._known:
             numbers = np.asarray(vertices, np.int64)
-            made = Patch(restrict_rig(self._rig, numbers), self._columns[numbers], np.asarray(weights, np.float64))
+            rows = self._basis.rows(numbers)
+            made = Patch(restrict_rig(self._rig, numbers), rows, np.asarray(weights, np.float64))
             self._known[key] = (vertices, weights), made
         return self._known[key][1]

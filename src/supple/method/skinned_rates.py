@@ -5,14 +5,14 @@ from numpy.typing import NDArray
 
 from supple.method.skinned_state import SkinnedState
 from supple.rig import SkinnedRig
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases
 
 __all__ = ["lift_rates"]
 
 FloatArray = NDArray[np.float64]
 
 
-def lift_rates(rig: SkinnedRig, basis: Basis, state: SkinnedState) -> tuple[FloatArray, FloatArray]:
+def lift_rates(rig: SkinnedRig, basis: Basis | DomainBases, state: SkinnedState) -> tuple[FloatArray, FloatArray]:
     """Velocities [m/s] and accelerations [m/s²], (n, 3) each.
 
     They are differences of the last states, as implicit Euler has them; those of the coordinates are the integrator's.

@@ -19,6 +19,9 @@ Vertices = NDArray[np.integer] | None
 class Deformer(ABC):
     """Moves points by a few controls; with all of them at zero it moves nothing."""
 
+    is_whole = False
+    """Whether it must see all points to move one of them."""
+
     def __init__(self, rest: ArrayLike, controls: tuple[str, ...]) -> None:
         self.rest: FloatArray = check_vertices(rest)
         self.controls = controls
@@ -30,8 +33,9 @@ class Deformer(ABC):
 
     def positions(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
-        points = self.rest if vertices is None else self.rest[vertices]
-        return self.move(check_pose(pose, self.controls), points, vertices)
+        asked = None if self.is_whole else vertices
+        moved = self.move(check_pose(pose, self.controls), self.rest if asked is None else self.rest[asked], asked)
+        return moved if asked is vertices else moved[vertices]
 
     @cached_property
     def scales(self) -> FloatArray:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from supple.errors import SceneError
 from supple.rig.key_curve import BETWEEN, Between, KeyCurve
 
-__all__ = ["Motion", "turn_columns"]
+__all__ = ["Motion", "root_columns", "turn_columns"]
 
 FloatArray = NDArray[np.float64]
 
@@ -209,6 +209,12 @@ def turn_columns(controls: Sequence[str]) -> NDArray[np.intp]:
         if (root or k - 3 in firsts) and tuple(controls[k : k + 3]) == tuple(f"{joint}.{axis}" for axis in "xyz"):
             firsts.append(k)
     return np.asarray(firsts, np.intp).reshape(-1, 1) + np.arange(3)
+
+
+def root_columns(controls: Sequence[str]) -> list[int]:
+    """Columns of where a skeleton's root goes and turns among named controls; none without a skeleton."""
+    turns = turn_columns(controls)
+    return list(range(int(turns[0, 0]) - 3, int(turns[0, 0]) + 3)) if len(turns) else []
 
 
 def repeated(between: Between, count: int) -> tuple[Between, ...]:

@@ -4,9 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
+from supple.rig.motion import root_columns
 from supple.rig.pose import check_pose
 from supple.rig.pose_weights import TOO_CLOSE, PoseWeights
 from supple.rig.rig import Rig
+from supple.rig.turns import find_turns
 
 __all__ = ["PoseSpace"]
 
@@ -17,7 +19,7 @@ class PoseSpace:
     """A rig plus the interpolated corrections of its examples, Eqs. (1) and (2) of [XB16].
 
     The neutral pose is an example of no correction unless it is given one, so that corrections of a bent elbow leave
-    the body at rest alone.
+    the body at rest alone. Corrections of a skin turn with it, and where the root goes does not change them.
     """
 
     def __init__(self, rig: Rig, poses: ArrayLike, corrections: ArrayLike) -> None:
@@ -26,9 +28,12 @@ class PoseSpace:
         self.controls = rig.controls
         self.neutral: FloatArray = rig.neutral
         given = [check_pose(pose, rig.controls) for pose in np.asarray(poses, np.float64)]
-        self._corrections = _check_corrections(corrections, len(given), len(rig.rest))
-        points = [rig.embed(pose) for pose in given]
-        neutral = rig.embed(rig.neutral)
+        added = _check_corrections(corrections, len(given), len(rig.rest))
+        turns = [find_turns(rig, pose) for pose in given]
+        self._root = root_columns(rig.controls) if find_turns(rig, rig.neutral) is not None else []
+        self._corrections = np.array([_turn_back(turn, add) for turn, add in zip(turns, added, strict=True)])
+        points = [self.place(pose) for pose in given]
+        neutral = self.place(rig.neutral)
         away = np.linalg.norm(np.array(points) - neutral, axis=1)
         if away.min() > TOO_CLOSE * away.max():
             points.append(neutral)  # last, so that examples keep their numbers in messages
@@ -38,12 +43,30 @@ class PoseSpace:
     def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
         corrections = self._corrections if vertices is None else self._corrections[:, vertices]
-        weights = self._weights.at(self._rig.embed(pose))[: len(corrections)]
-        return np.asarray(self._rig.positions(pose, vertices) + np.tensordot(weights, corrections, axes=1))
+        added = np.tensordot(self._weights.at(self.place(pose))[: len(corrections)], corrections, axes=1)
+        turns = find_turns(self._rig, pose, vertices)
+        if turns is not None:
+            added = np.einsum("kij,kj->ki", turns, added)
+        return np.asarray(self._rig.positions(pose, vertices) + added)
+
+    def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray | None:
+        """Rotations of the rig below, (k, 3, 3), where it knows them."""
+        return find_turns(self._rig, pose, vertices)
 
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], as the rig below sees it."""
         return self._rig.embed(pose)
+
+    def place(self, pose: FloatArray) -> FloatArray:
+        """The point [m] of a pose among the examples: without where the root goes, if all turns with it."""
+        still = check_pose(pose, self.controls).copy()
+        still[self._root] = self.neutral[self._root]
+        return self._rig.embed(still)
+
+
+def _turn_back(turns: FloatArray | None, correction: FloatArray) -> FloatArray:
+    """A correction [m], (n, 3), as it is before the skin turns it."""
+    return correction if turns is None else np.einsum("kji,kj->ki", turns, correction)
 
 
 def _check_corrections(corrections: ArrayLike, poses: int, vertices: int) -> FloatArray:

@@ -6,6 +6,7 @@ from scipy.spatial import KDTree
 
 from supple.mesh.checks import check_vertices
 from supple.rig.rig import Rig
+from supple.rig.turns import find_turns, nearest_rotations
 
 __all__ = ["Shepard"]
 
@@ -15,7 +16,10 @@ NEIGHBOURS = 4  # as in [XB16] 4.1
 
 
 class Shepard:
-    """A rig whose points move by the mean displacement of the nearest vertices of another, weighted by 1/distance²."""
+    """A rig whose points move by the mean displacement of the nearest vertices of another, weighted by 1/distance².
+
+    They turn with vertices that are a skin, so that a rigid motion of it is theirs.
+    """
 
     def __init__(self, rig: Rig, points: ArrayLike, neighbours: int = NEIGHBOURS) -> None:
         """`points`: where they are in the neutral pose [m], (n, 3)."""
@@ -36,8 +40,23 @@ class Shepard:
         if vertices is not None:
             rest, nearest, weights = rest[vertices], nearest[vertices], weights[vertices]
         asked, place = np.unique(nearest, return_inverse=True)
-        moved = self._rig.positions(pose, asked) - self._rig.rest[asked]
-        return np.asarray(rest + np.einsum("kn,kni->ki", weights, moved[place.reshape(nearest.shape)]))
+        moved = self._rig.positions(pose, asked)
+        turns, place = find_turns(self._rig, pose, asked), place.reshape(nearest.shape)
+        spokes = rest[:, None] - self._rig.rest[nearest]
+        if turns is not None:
+            spokes = np.einsum("knij,knj->kni", turns[place], spokes)
+        return np.asarray(np.einsum("kn,kni->ki", weights, moved[place] + spokes))
+
+    def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray | None:
+        """The mean turn of the nearest vertices, (k, 3, 3), where they know theirs."""
+        nearest, weights = self._nearest, self._weights
+        if vertices is not None:
+            nearest, weights = nearest[vertices], weights[vertices]
+        asked, place = np.unique(nearest, return_inverse=True)
+        turns = find_turns(self._rig, pose, asked)
+        if turns is None:
+            return None
+        return nearest_rotations(np.einsum("kn,knij->kij", weights, turns[place.reshape(nearest.shape)]))
 
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], as the rig sees it."""

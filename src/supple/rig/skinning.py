@@ -12,6 +12,7 @@ from supple.errors import SceneError, SuppleWarning
 from supple.rig import dual_quaternion, linear_blend
 from supple.rig.influences import Influences
 from supple.rig.skeleton import Skeleton
+from supple.rig.turns import nearest_rotations
 
 __all__ = ["Mode", "SkinnedRig"]
 
@@ -95,11 +96,25 @@ class SkinnedRig:
         R, t = self.skeleton.transforms(pose)
         return _BLENDS[self.mode].points(R, t, chosen.joints, chosen.weights, given)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it must see all points to move one of them: it need not."""
+        return False
+
+    def move(self, pose: FloatArray, points: FloatArray, vertices: NDArray[np.integer] | None) -> FloatArray:
+        """`push_forward`, as a layer on another rig is asked."""
+        return self.push_forward(pose, points, vertices)
+
     def frames(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> tuple[FloatArray, FloatArray]:
         """A (k, 3, 3), the Jacobian of skinning, and t [m], (k, 3), of all vertices or the chosen ones: x = A X + t."""
         chosen = self.influences.pick(vertices)
         R, t = self.skeleton.transforms(pose)
         return _BLENDS[self.mode].frames(R, t, chosen.joints, chosen.weights)
+
+    def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Rotations of the skin at all vertices or the chosen ones, (k, 3, 3); of a linear blend, the nearest ones."""
+        A = self.frames(pose, vertices)[0]
+        return A if self.mode == "dual_quaternion" else nearest_rotations(A)
 
     def pull_back(self, pose: FloatArray, x: ArrayLike, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """X + u [m], (k, 3), of all vertices or the chosen ones from where they are in a pose, x [m], (k, 3).

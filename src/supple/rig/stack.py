@@ -1,22 +1,36 @@
-"""A deformer on top of another rig."""
+"""A deformer, or a skin, on top of another rig."""
+
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
-from supple.rig.deformer import Deformer
 from supple.rig.pose import check_pose
 from supple.rig.rig import Rig
+from supple.rig.turns import find_turns
 
-__all__ = ["Stack"]
+__all__ = ["Layer", "Stack"]
 
 FloatArray = NDArray[np.float64]
+Vertices = NDArray[np.integer] | None
+
+
+class Layer(Rig, Protocol):
+    """A rig that moves whatever points it is given."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it must see all points to move one of them."""
+
+    def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
+        """Where points [m], (k, 3), go that belong to the given vertices, None for all."""
 
 
 class Stack:
-    """The rig below moves the vertices, the deformer what comes out; a pose is that of the one, then of the other."""
+    """The rig below moves the vertices, the layer what comes out; a pose is that of the one, then of the other."""
 
-    def __init__(self, below: Rig, above: Deformer) -> None:
+    def __init__(self, below: Rig, above: Layer) -> None:
         if len(below.rest) != len(above.rest):
             raise SceneError(
                 f"a deformer of {len(above.rest)} vertices cannot stand on a rig of {len(below.rest)}: "
@@ -30,10 +44,16 @@ class Stack:
         self.controls = (*below.controls, *above.controls)
         self.neutral: FloatArray = np.concatenate([below.neutral, above.neutral])
 
-    def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+    def positions(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
         lower, upper = self._split(pose)
-        return self._above.move(upper, self._below.positions(lower, vertices), vertices)
+        asked = None if self._above.is_whole else vertices
+        moved = self._above.move(upper, self._below.positions(lower, asked), asked)
+        return moved if asked is vertices else moved[vertices]
+
+    def turns(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray | None:
+        """Rotations of the layer, (k, 3, 3), where it is a skin; what other layers turn is not known."""
+        return find_turns(self._above, self._split(pose)[1], vertices)
 
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m]."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError
@@ -18,24 +18,37 @@ from supple.rig import Motion, Skeleton
 from supple.scene.rig_table import RigTable
 from supple.scene.schema import MeshTable
 from supple.scene.source import Y_UP_TO_Z_UP
-from supple.shape import Character, make_character
+from supple.shape import SHAPES, Character, make_character
+from supple.shape.arc import Arc
+from supple.shape.curve import Curve
 
-__all__ = ["Actor", "make_actor", "naming"]
+__all__ = ["REST", "Actor", "make_actor", "naming"]
 
 FloatArray = NDArray[np.float64]
+
+REST = "rest"  #: the pose that every rig has
+Y_UP = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
 class Actor:
     """A skeleton, and what is known about it."""
 
-    skeleton: Skeleton
-    poses: Mapping[str, FloatArray]
-    """Poses by name, (p,) each; "rest" is always there."""
-    motion: Motion
+    skeleton: Skeleton | None = None
+    is_boned: bool = False
+    """Whether its bones move the body."""
+    poses: Mapping[str, FloatArray] = field(default_factory=lambda: {REST: np.zeros(0)})
+    """Poses of the skeleton by name, (p,) each; "rest" is always there."""
+    motion: Motion | None = None
     """Its own motion."""
-    axes: Mapping[str, FloatArray]
+    axes: Mapping[str, FloatArray] = field(default_factory=dict)
     """By joint, in columns, the axes about which its angles turn it, (3, 3)."""
+    ranges: Mapping[str, FloatArray] = field(default_factory=dict)
+    """By joint, lowest and highest angle about each axis [degrees], (3, 2), where they are known."""
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    """Wires that came with the shape."""
+    arcs: Mapping[str, Arc] = field(default_factory=dict)
+    """Bends that came with the shape."""
 
     def pose(self, name: str) -> FloatArray:
         """A pose by its name, (p,)."""
@@ -63,27 +76,51 @@ def make_actor(table: RigTable, mesh: MeshTable, metres: float, up_axis: str) ->
     """The skeleton of a file, in units of `metres`, or that of the built-in shape whose size is in metres."""
     with naming("rig"):
         if mesh.shape is None:
-            if table.skeleton is None:
-                raise SceneError(f"{mesh.file} brings no bones: name a BVH file as skeleton, or use a built-in shape.")
-            skeleton, motion = load_bvh(Path(table.skeleton), scale=metres)
-            return Actor(skeleton, {"rest": skeleton.neutral}, motion, dict.fromkeys(skeleton.names, np.eye(3)))
+            return _read_actor(table, mesh.file or "", metres)
         if table.skeleton is not None:
             raise SceneError(f"the shape '{mesh.shape}' has bones of its own: remove skeleton, or give a mesh file.")
-        character = make_character(mesh.shape, **mesh.size)
-        return _play(character, np.array(Y_UP_TO_Z_UP) if up_axis == "z" else np.eye(3))
+        shape = SHAPES.get(mesh.shape)
+        if shape is not None and shape.animate is None and not table.bones and _has_layers(table):
+            return Actor()
+        actor = _play(make_character(mesh.shape, **mesh.size), Y_UP if up_axis == "y" else np.array(Y_UP_TO_Z_UP))
+        return replace(actor, is_boned=table.bones is not False)
+
+
+def _has_layers(table: RigTable) -> bool:
+    return bool(table.deformer or table.blend_shape)
+
+
+def _read_actor(table: RigTable, file: str, metres: float) -> Actor:
+    """The skeleton of a file, if the table names one."""
+    if table.skeleton is None:
+        if _has_layers(table) and not table.bones:
+            return Actor()
+        raise SceneError(f"{file} brings no bones: name a BVH file as skeleton, or use a built-in shape.")
+    skeleton, motion = load_bvh(Path(table.skeleton), scale=metres)
+    axes = dict.fromkeys(skeleton.names, np.eye(3))
+    return Actor(skeleton, table.bones is not False, {REST: skeleton.neutral}, motion, axes)
 
 
 def _play(character: Character, stand: FloatArray) -> Actor:
     """A built-in shape's character, stood up by a rotation (3, 3)."""
 
-    def turned(vectors: FloatArray) -> FloatArray:  # a pose is nothing but vectors
-        return np.asarray((vectors.reshape(-1, 3) @ stand.T).reshape(vectors.shape))
+    def turned(vectors: ArrayLike) -> FloatArray:  # a pose is nothing but vectors
+        given = np.asarray(vectors, np.float64)
+        return np.asarray((given.reshape(-1, 3) @ stand.T).reshape(given.shape))
+
+    def turned_arc(arc: Arc) -> Arc:
+        start, end, about = ((float(x), float(y), float(z)) for x, y, z in turned([arc.start, arc.end, arc.about]))
+        return Arc(start, end, about, arc.shares)
 
     bones, motion = character.skeleton, character.motion
     gain = None if motion.gain is None else turned(motion.gain)
     return Actor(
         Skeleton.of(bones.names, bones.parents, turned(bones.heads), turned(bones.tails)),
+        True,
         {name: turned(pose) for name, pose in character.poses.items()},
         replace(motion, poses=turned(motion.poses), gain=gain),
         {bone.name: stand @ bone.axes for bone in character.bones},
+        {bone.name: bone.ranges for bone in character.bones},
+        {name: Curve(turned(curve.points), curve.bones) for name, curve in character.curves.items()},
+        {name: turned_arc(arc) for name, arc in character.arcs.items()},
     )

@@ -16,7 +16,16 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
 from supple.mesh import MeshQuality, TetMesh, TriMesh, assess_quality, embed
-from supple.method import FullSolver, ReducedSolver, SkinnedModel, SkinnedSolver, Solver, TrainedModel
+from supple.method import (
+    ArticulatedModel,
+    ArticulatedSolver,
+    FullSolver,
+    ReducedModel,
+    ReducedSolver,
+    SkinnedSolver,
+    Solver,
+    TrainedModel,
+)
 from supple.scene.contact import contact_settings, describe_contact
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
@@ -250,10 +259,12 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
-    if isinstance(model, SkinnedModel):
+    if not isinstance(model, ReducedModel):
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
-        return SkinnedSolver(stage.body, rigging.rig, model, **common)
+        if isinstance(model, ArticulatedModel):
+            return ArticulatedSolver(stage.body, rigging.skin, model, **common)
+        return SkinnedSolver(stage.body, rigging.skin, model, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
     return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)

@@ -17,7 +17,7 @@ from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
 from supple.scene.record import probe_outputs
-from supple.scene.rig_checks import check_held, check_posed_rest, check_start, check_time
+from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
 
 __all__ = ["Finding", "diagnose", "examine"]
 
@@ -48,6 +48,7 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_time,
         check_start,
         check_posed_rest,
+        check_ranges,
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
@@ -193,7 +194,14 @@ def check_supports(stage: Stage) -> Iterator[Finding]:
                 "move as a whole: pin at least three vertices of each part that are not in a line.",
             )
         return
-    if loose and loose < parts:
+    if loose and loose < parts and stage.contact is not None and stage.contact.self_contact:
+        yield Finding(
+            "note",
+            "supports",
+            f"the mesh has {parts} separate parts and {loose} of them are held by no pin, only by contact with the "
+            "others: pin them, or join the mesh, if they are not meant to be loose.",
+        )
+    elif loose and loose < parts:
         yield Finding(
             "warning",
             "supports",

@@ -170,8 +170,8 @@ class Drive:
     def inputs(self, begin: float, end: float, events: Sequence[Event] = ()) -> Inputs:
         """What a step from `begin` to `end` [s] is given."""
         first, last = self.moment(begin), self.moment(end, holding=begin)
-        if first.pose is not None and last.pose is not None:
-            last = replace(last, pose=unwind(last.pose, first.pose))
+        if self.rigging is not None and first.pose is not None and last.pose is not None:
+            last = replace(last, pose=unwind(last.pose, first.pose, self.rigging.course.motion.turns))
         return Inputs(first, last, tuple(events))
 
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
+from supple.io.articulated_file import is_articulated_file, tell_articulated
 from supple.io.model_file import is_model_file, load_model
 from supple.io.replay_mesh import MeshCache
 from supple.io.skinned_file import is_skinned_file, load_skinned
 from supple.mesh import TetMesh, TriMesh, assess_quality
-from supple.method import SkinnedModel, TrainedModel
+from supple.method import ReducedModel, SkinnedModel
 from supple.scene.load import load_scene
 from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene
@@ -25,6 +26,7 @@ from supple.scene.units import to_metres
 __all__ = ["describe_file", "describe_mesh"]
 
 SCENES = (".toml", ".json")
+HEADING = {"kind": "model", "method": "reduced"}
 Facts = dict[str, Any]
 
 
@@ -42,6 +44,8 @@ def describe_file(path: str | Path) -> Facts:
         return _describe_model(load_model(path))
     if path.suffix.lower() == ".npz" and is_skinned_file(path):
         return _describe_model(load_skinned(path))
+    if path.suffix.lower() == ".npz" and is_articulated_file(path):
+        return {**HEADING, "serves": "a body with a rig", **tell_articulated(path)}
     cache = open_cache(path)
     return describe_mesh(load_mesh(path)) if isinstance(cache, MeshCache) else _describe_recording(cache)
 
@@ -84,11 +88,10 @@ def _describe_scene(scene: Scene) -> Facts:
     return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
 
 
-def _describe_model(model: TrainedModel) -> Facts:
+def _describe_model(model: ReducedModel | SkinnedModel) -> Facts:
     """Facts about a trained model; what training noted comes last."""
     return {
-        "kind": "model",
-        "method": "reduced",
+        **HEADING,
         "serves": "a body with a rig" if isinstance(model, SkinnedModel) else "a body without a rig",
         "vertices": len(model.basis.mass),
         "basis": model.basis.source,

@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from supple.errors import SceneError
 from supple.io import SURFACE_SUFFIXES, TET_SUFFIXES
 from supple.scene.schema import Scene
-from supple.scene.section import Section, change_files, key_names
+from supple.scene.section import FileName, Section, change_marked, key_names
 
 __all__ = ["load_scene", "override", "parse_scene"]
 
@@ -89,7 +89,14 @@ def parse_scene(data: Mapping[str, Any], source: str = "scene", folder: Path | N
         raise SceneError(_explain(error.errors(), source)) from None
     if folder is None:
         return scene
-    return change_files(scene, lambda name: str(folder / name))
+    return change_marked(scene, FileName, lambda mark, name: _find_file(mark, name, folder, source))
+
+
+def _find_file(mark: FileName, name: str, folder: Path, source: str) -> str:
+    """Where a file that a scene in this folder names is; one that is run is there or below."""
+    if mark.runs and (Path(name).is_absolute() or PureWindowsPath(name).is_absolute() or ".." in Path(name).parts):
+        raise SceneError(f"{source}: {name} would be run and does not lie beside the scene: move it there.")
+    return name if name in mark.but else str(folder / name)
 
 
 def _explain(errors: list[ErrorDetails], source: str) -> str:

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from supple.scene.motion import check_times
 from supple.scene.pin import check_interval
-from supple.scene.section import FILE, LENGTH, Section, Unit, Vec3
+from supple.scene.pose_table import PoseTable
+from supple.scene.section import FILE, Section, Unit
 
 __all__ = ["MotionTable", "PoseKey"]
 
 _OF_FILES = ("names", "travel", "from_", "until")
 
 
-class PoseKey(Section):
-    """A pose at one time; every other key is the name of a joint, as in { t = 1.0, elbow = [0, 0, 90] }."""
+class PoseKey(PoseTable):
+    """A pose at one time; other keys are names of joints or channels, as in { t = 1.0, elbow = [0, 0, 90] }."""
 
     t: Annotated[float, Unit("s")] = Field(ge=0, description="time of the key")
-    pose: str | None = Field(default=None, description="name of one of the shape's poses; `rest` is one of any rig")
-    shift: Annotated[Vec3 | None, LENGTH] = Field(default=None, description="where the root goes, from its rest")
-    joints: dict[str, Annotated[Vec3, Unit("degrees")]] = Field(
-        default_factory=dict, description="angles about x, y and z [degrees] by joint: x turns first"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather_joints(cls, data: object) -> object:
-        """The table with all that is no key of it taken for joints."""
-        if not isinstance(data, Mapping):
-            return data
-        loose = {name: value for name, value in data.items() if name not in cls.model_fields}
-        if not loose:
-            return data
-        return {name: value for name, value in data.items() if name not in loose} | {
-            "joints": {**data.get("joints", {}), **loose}
-        }
 
 
 class MotionTable(Section):
@@ -58,13 +40,16 @@ class MotionTable(Section):
     until: Annotated[float | None, Unit("s")] = Field(default=None, description="of the file: where its motion ends")
     keys: list[PoseKey] | None = Field(
         default=None,
-        description="keyframes { t, pose } or { t, JOINT = [x, y, z] }; a key moves only what it names, and what has "
-        "none at 0 begins at rest",
+        description="keyframes { t, pose }, { t, JOINT = [x, y, z] } or { t, CHANNEL = value }; a key moves only "
+        "what it names, and what has none at 0 begins at rest",
     )
     between: Literal["ease", "spline", "linear"] = Field(
         default="ease", description="between keys: stopping at each, smoothly through them, or straight"
     )
     speed: float = Field(default=1.0, gt=0, description="factor on how fast it goes")
+    clamp: bool = Field(
+        default=False, description="whether joints stop where their ranges end, instead of a warning that they do not"
+    )
     loop: bool | None = Field(
         default=None, description="whether it goes on for ever, its end bent into its beginning (default: as it came)"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from supple.contact.mesh_collider import MeshCollider
 from supple.contact.pipe import Pipe
 from supple.contact.plane import Plane
 from supple.contact.sphere import Sphere
-from supple.errors import MeshError, SceneError
+from supple.errors import SceneError, SuppleError
 from supple.io import load_surface
 from supple.scene.collider import AXES, ColliderTable
 from supple.scene.motion import carry
@@ -83,20 +83,34 @@ def _stand(table: ColliderTable, up_axis: str) -> FloatArray:
 
 def _make_solid(table: ColliderTable, key: str, metres: float) -> Collider:
     try:
-        if table.file is not None:
-            surface = load_surface(Path(table.file))
-            return MeshCollider(surface.moved(surface.vertices * metres))
-        measures, make = SHAPES[table.shape or ""]
-        wrong = [name for name in table.size if name not in measures]
-        if wrong:
-            has = f"it has {', '.join(measures)}" if measures else "it is endless, so remove size"
-            raise SceneError(f"a {table.shape} has no size '{wrong[0]}': {has}.")
-        missing = [name for name in measures if name not in table.size]
-        if missing:
-            raise SceneError(f"a {table.shape} needs {' and '.join(missing)}: give  size = {{ {missing[0]} = ... }}.")
-        return make(**table.size)
-    except (MeshError, SceneError) as error:
-        raise SceneError(f"{key}: {error}") from None
+        return _build(table, table.size, metres)
+    except SuppleError as error:
+        raise SceneError(f"{key}: {_reword(table, metres, error)}") from None
+
+
+def _build(table: ColliderTable, size: Mapping[str, float], metres: float) -> Collider:
+    """The solid of a table with these measures, or of its file in units of `metres`."""
+    if table.file is not None:
+        surface = load_surface(Path(table.file))
+        return MeshCollider(surface.moved(surface.vertices * metres))
+    measures, make = SHAPES[table.shape or ""]
+    wrong = [name for name in size if name not in measures]
+    if wrong:
+        has = f"it has {', '.join(measures)}" if measures else "it is endless, so remove size"
+        raise SceneError(f"a {table.shape} has no size '{wrong[0]}': {has}.")
+    missing = [name for name in measures if name not in size]
+    if missing:
+        raise SceneError(f"a {table.shape} needs {' and '.join(missing)}: give  size = {{ {missing[0]} = ... }}.")
+    return make(**size)
+
+
+def _reword(table: ColliderTable, metres: float, error: SuppleError) -> SuppleError:
+    """The same complaint with lengths as they stand in the scene and its files, not in metres."""
+    try:
+        _build(table, {name: float(f"{value / metres:.12g}") for name, value in table.size.items()}, 1.0)
+    except SuppleError as plain:
+        return plain
+    return error
 
 
 def _swing(start: FloatArray, end: FloatArray) -> FloatArray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.self_contact import SelfContact, Touching
 from supple.contact.touch import overlaps
+from supple.mesh import TetMesh
 from supple.scene.build import Stage
 from supple.scene.contact import sinking_depth
 from supple.scene.finding import Finding
@@ -18,6 +19,7 @@ __all__ = ["check_overlap", "check_rest_overlap", "check_sinking"]
 FloatArray = NDArray[np.float64]
 DEEP = 0.5  #: mean edges of the surface: what starts deeper is crushed or thrown out
 SHALLOW = 0.02  #: mean edges below which nobody sees it
+ON_FACE = 1e-9  #: how far outside a tetrahedron, as a share of it, a point still counts as in it
 SUNK = 0.25  #: mean edges that a body may sink in under its own weight
 
 
@@ -49,9 +51,11 @@ def check_rest_overlap(stage: Stage) -> Iterator[Finding]:
         return
     surface, unit = stage.mesh.surface(), stage.scene.metres
     numbers = stage.mesh.surface_vertices()[surface.triangles]
-    inside = _find_covered(surface.vertices, surface.triangles, surface.face_normals(), SHALLOW * surface.mean_edge())
-    for one, other in stage.contact.ignored:
-        inside &= ~np.isin(numbers, np.concatenate([one, other])).all(axis=1)
+    depth = SHALLOW * surface.mean_edge()
+    points = surface.vertices[surface.triangles].mean(axis=1) - depth * surface.face_normals()
+    inside = _find_covered(surface.vertices, surface.triangles, points)
+    if stage.contact.ignored and inside.any():
+        inside[inside] = ~_are_ignored(stage.mesh, stage.contact.ignored, numbers[inside], points[inside])
     if inside.any():
         covered = surface.vertices[surface.triangles[inside]].reshape(-1, 3) / unit
         found = _touch_at_rest(stage, thickness=0.0)
@@ -94,16 +98,42 @@ def _touch_at_rest(stage: Stage, thickness: float) -> Touching:
     return SelfContact(stage.mesh, thickness=thickness, ignored=ignored).find(stage.mesh.vertices)
 
 
-def _find_covered(
-    vertices: FloatArray, triangles: NDArray[np.int32], normals: FloatArray, depth: float
-) -> NDArray[np.bool_]:
-    """Triangles (k, 3) of which the place `depth` [m] below their middle is in the body more than once, (k,)."""
+def _find_covered(vertices: FloatArray, triangles: NDArray[np.int32], points: FloatArray) -> NDArray[np.bool_]:
+    """Which of the points just below triangles [m], (k, 3) each, are in the body more than once, (k,)."""
     import igl
 
     winding = igl.FastWindingNumberBVH()
     winding.init(np.ascontiguousarray(vertices), triangles.astype(np.int64))
-    points = vertices[triangles].mean(axis=1) - depth * normals
     return np.asarray(winding.winding_number(np.ascontiguousarray(points)) > 1.5)
+
+
+def _are_ignored(
+    mesh: TetMesh,
+    pairs: Sequence[tuple[NDArray[np.integer], NDArray[np.integer]]],
+    triangles: NDArray[np.int32],
+    points: FloatArray,
+) -> NDArray[np.bool_]:
+    """Which triangles, (k, 3), are in one part of a pair and all that covers the points below them in the other."""
+    corners = mesh.vertices[mesh.tets]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    ignored = np.zeros(len(triangles), np.bool_)
+    for k, (own, point) in enumerate(zip(triangles, points, strict=True)):
+        boxed = mesh.tets[((low <= point) & (high >= point)).all(axis=1)]
+        covers = _find_covers(mesh, boxed[~np.isin(boxed, own).any(axis=1)], point)
+        ignored[k] = len(covers) and any(
+            np.isin(own, one).all() and np.isin(covers, other).any(axis=1).all()
+            for pair in pairs
+            for one, other in (pair, pair[::-1])
+        )
+    return ignored
+
+
+def _find_covers(mesh: TetMesh, tets: NDArray[np.int32], point: FloatArray) -> NDArray[np.int32]:
+    """Those of the tetrahedra, (k, 4), that hold a point [m]."""
+    origin, *ends = np.moveaxis(mesh.vertices[tets], 1, 0)
+    edges = np.stack([end - origin for end in ends], axis=2)
+    local = np.linalg.solve(edges, (point - origin)[:, :, None])[:, :, 0]
+    return np.asarray(tets[(local.min(axis=1) >= -ON_FACE) & (local.sum(axis=1) <= 1.0 + ON_FACE)])
 
 
 def check_sinking(stage: Stage) -> Iterator[Finding]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import FileFormatError, SuppleWarning, TrainingError
+from supple.io.articulated_file import is_articulated_file, load_articulated, save_articulated
 from supple.io.files import probe_folder
 from supple.io.model_file import load_model, save_model
 from supple.io.skinned_file import load_skinned, save_skinned
-from supple.method import SkinnedModel, TrainedModel
+from supple.method import ArticulatedModel, ReducedModel, TrainedModel
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
@@ -79,16 +80,21 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
 def _load(stage: Stage, path: Path) -> TrainedModel:
     """The model in a file; one for another body or rig than the stage's is refused."""
     rigging = stage.drive.rigging
-    return load_model(path, stage.body) if rigging is None else load_skinned(path, stage.body, rigging.rig)
+    if rigging is None:
+        return load_model(path, stage.body)
+    load = load_articulated if is_articulated_file(path) else load_skinned
+    return load(path, stage.body, rigging.skin)
 
 
 def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
     """Write a model of the stage's body; where it lies."""
     rigging = stage.drive.rigging
-    if isinstance(model, SkinnedModel):
-        assert rigging is not None
-        return save_skinned(path, model, stage.body, rigging.rig)
-    return save_model(path, model, stage.body)
+    if isinstance(model, ReducedModel):
+        return save_model(path, model, stage.body)
+    assert rigging is not None
+    if isinstance(model, ArticulatedModel):
+        return save_articulated(path, model, stage.body, rigging.skin)
+    return save_skinned(path, model, stage.body, rigging.skin)
 
 
 def default_model(source: Path) -> Path:
@@ -145,8 +151,9 @@ def _unfit(stage: Stage, model: TrainedModel) -> str | None:
     scene, method = stage.scene, stage.scene.method
     if model.facts.get("loads_stamp") != stamp_loads(stage):
         return OTHER_LOADS
-    if method.rank not in (None, model.basis.rank):
-        return f"has rank {model.basis.rank} instead of {method.rank}"
+    rank = model.facts.get("rank", model.basis.rank)
+    if method.rank not in (None, rank):
+        return f"has rank {rank} instead of {method.rank}"
     if method.elements is not None and model.rule.size > method.elements:
         return f"has {model.rule.size} elements instead of at most {method.elements}"
     asked, own = model.facts.get("asked", {}), _tell_settings(scene)

@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from supple.scene.collider import ColliderTable
 from supple.scene.contact import ContactTable
+from supple.scene.deformer_table import BlendShapeTable, CorrectionTable, DeformerTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable, RegionTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
@@ -37,6 +38,9 @@ TABLES: dict[str, type[Section]] = {
     "pin.turn": Turn,
     "pin.turn.keys": TurnKey,
     "[rig]": RigTable,
+    "[[rig.deformer]]": DeformerTable,
+    "[[rig.blend_shape]]": BlendShapeTable,
+    "[[rig.correction]]": CorrectionTable,
     "[motion]": MotionTable,
     "motion.keys": PoseKey,
     "[[force]]": Force,

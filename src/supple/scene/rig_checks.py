@@ -9,10 +9,14 @@ import numpy as np
 from supple.errors import MeshError
 from supple.scene.build import Stage
 from supple.scene.finding import Finding
+from supple.scene.joint_ranges import Beyond
 
-__all__ = ["check_held", "check_posed_rest", "check_start", "check_time"]
+__all__ = ["check_held", "check_posed_rest", "check_ranges", "check_start", "check_time"]
 
 MOST_POSES = 48  #: poses of a run at which its rest shapes are looked at
+SLACK = 3.0  #: degrees by which a joint may leave its range before it is told: between two poses within it may
+MOST_NAMED = 3  #: joints beyond their ranges that are told one by one, the worst
+AXES = ("x axis or hinge", "y axis or length", "z axis or side")
 MUCH = 0.5  #: share of the vertices that bones may hold before flesh has little left to do
 
 
@@ -70,5 +74,28 @@ def check_posed_rest(stage: Stage) -> Iterator[Finding]:
         try:
             rigging.rest_body(stage.body, frame / time.fps)
         except MeshError as error:
-            yield Finding("error", "rig", f'frame {frame}: with rest = "posed" {error}')
+            remedy = " Or leave out rig.fit." if stage.scene.rig is not None and stage.scene.rig.fit is False else ""
+            yield Finding("error", "rig", f'frame {frame}: with rest = "posed" {error}{remedy}')
             return
+
+
+def check_ranges(stage: Stage) -> Iterator[Finding]:
+    """Joints that a motion turns farther than they can."""
+    rigging, time = stage.drive.rigging, stage.scene.time
+    if rigging is None or not rigging.ranges.names:
+        return
+    worst: dict[str, tuple[int, Beyond]] = {}
+    for frame in range(time.frames + 1):
+        for found in rigging.ranges.beyond(rigging.course.pose(frame / time.fps), SLACK):
+            if found.joint not in worst or found.excess > worst[found.joint][1].excess:
+                worst[found.joint] = frame, found
+    for joint, (frame, found) in sorted(worst.items(), key=lambda entry: -entry[1][1].excess)[:MOST_NAMED]:
+        yield Finding(
+            "warning",
+            "ranges",
+            f"at frame {frame} joint '{joint}' is turned by {found.angle:.0f} degrees about its {AXES[found.axis]}, "
+            f"where its range ends at {found.limit:.0f}: change the motion, or set motion.clamp = true.",
+        )
+    if len(worst) > MOST_NAMED:
+        others = ", ".join(sorted(worst, key=lambda joint: -worst[joint][1].excess)[MOST_NAMED:])
+        yield Finding("warning", "ranges", f"joints {others} leave their ranges as well: set motion.clamp = true.")

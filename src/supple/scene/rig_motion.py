@@ -10,15 +10,16 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError
 from supple.io.bvh import load_bvh
 from supple.io.pose_list import load_pinocchio_motion
 from supple.rig import Motion, Skeleton, keyframes, looped, preroll, retarget
-from supple.rig.keyframes import Setting
-from supple.scene.actor import Actor, naming
+from supple.rig.motion import Posed
+from supple.scene.actor import naming
+from supple.scene.joint_ranges import JointRanges
 from supple.scene.motion_table import MotionTable, PoseKey
+from supple.scene.posing import Posing
 
 __all__ = ["Course", "plan_course", "unwind"]
 
@@ -57,17 +58,19 @@ class Course:
             return 0.0
         return self.motion.end if self.motion.gain is None else math.inf
 
-    def hastened(self, speed: float, skeleton: Skeleton) -> Course:
+    def hastened(self, speed: float, rig: Posed) -> Course:
         """The same poses gone through `speed` times as fast; the pre-roll leads into that, and takes as long."""
         motion = _hasten(self.motion, speed)
-        lead = None if self.lead is None else _lead_in(motion, skeleton, -self.lead.begin)
+        lead = None if self.lead is None else _lead_in(motion, rig, -self.lead.begin)
         return replace(self, motion=motion, lead=lead)
 
 
-def plan_course(table: MotionTable, actor: Actor, up: UpAxis, lead: float) -> Course:
+def plan_course(table: MotionTable, posing: Posing, up: UpAxis, lead: float) -> Course:
     """The poses of a scene whose pre-roll takes `lead` seconds."""
     with naming("motion"):
-        motion, lines = _choose(table, actor, up)
+        motion, lines = _choose(table, posing, up)
+        if table.clamp:
+            motion = JointRanges.of(posing.actor, motion.controls).clamp_motion(motion)
         if table.speed != 1.0:
             motion = _hasten(motion, table.speed)
         if table.loop is not None and table.loop != (motion.gain is not None):
@@ -76,7 +79,7 @@ def plan_course(table: MotionTable, actor: Actor, up: UpAxis, lead: float) -> Co
             else:
                 motion = motion.cut(motion.begin, motion.end)
         lines = (f"motion: {lines[0]}, {_tell_length(motion)}", *lines[1:])
-        return Course(motion, _lead_in(motion, actor.skeleton, lead) if lead > 0.0 else None, lines)
+        return Course(motion, _lead_in(motion, posing.rig, lead) if lead > 0.0 else None, lines)
 
 
 def _hasten(motion: Motion, speed: float) -> Motion:
@@ -87,53 +90,33 @@ def _tell_length(motion: Motion) -> str:
     return f"{motion.end:.3g} s" + (", over and over" if motion.gain is not None else "")
 
 
-def _choose(table: MotionTable, actor: Actor, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
+def _choose(table: MotionTable, posing: Posing, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
     """The motion as it is written down, from time 0 on, and what it is."""
     if table.keys is not None:
-        return _set_keys(table.keys, actor, table.between), (f"{len(table.keys)} key{'s' * (len(table.keys) > 1)}",)
+        return _set_keys(table.keys, posing, table.between), (f"{len(table.keys)} key{'s' * (len(table.keys) > 1)}",)
     if table.file is not None:
-        return _borrow(table, actor, up)
-    return _from_zero(actor.motion), ("the one that came with the skeleton",)
+        return _borrow(table, posing, up)
+    return _from_zero(posing.own_motion()), ("the one that came with the skeleton",)
 
 
 def _from_zero(motion: Motion) -> Motion:
     return replace(motion, times=motion.times - motion.begin)
 
 
-def _set_keys(keys: list[PoseKey], actor: Actor, between: Literal["ease", "spline", "linear"]) -> Motion:
+def _set_keys(keys: list[PoseKey], posing: Posing, between: Literal["ease", "spline", "linear"]) -> Motion:
     """The motion through keys; what is named later begins at rest."""
-    settings = {key.t: _read_key(key, actor) for key in keys}
-    first = settings.setdefault(0.0, {})
-    rest: dict[str, Setting] = dict.fromkeys(actor.skeleton.controls[:3], 0.0)
-    rest |= dict.fromkeys(actor.skeleton.names, (0.0, 0.0, 0.0))
+    settings = {key.t: posing.settings(key) for key in keys}
+    first, rest = settings.setdefault(0.0, {}), posing.rest()
     for named in list(settings.values()):
         first.update({name: rest[name] for name in named if name not in first and name in rest})
-    return keyframes(actor.skeleton, settings, between)
+    return keyframes(posing.rig, settings, between)
 
 
-def _read_key(key: PoseKey, actor: Actor) -> dict[str, Setting]:
-    """What a key sets, by joint and by control of the root: its pose first, single joints over it."""
-    skeleton = actor.skeleton
-    named: dict[str, Setting] = {} if key.pose is None else _name_all(skeleton, actor.pose(key.pose))
-    if key.shift is not None:
-        named |= zip(skeleton.controls[:3], key.shift, strict=True)
-    for joint, degrees in key.joints.items():
-        named[joint] = (
-            degrees if np.array_equal(actor.axes.get(joint, np.eye(3)), np.eye(3)) else actor.turn(joint, degrees)
-        )
-    return named
-
-
-def _name_all(skeleton: Skeleton, pose: FloatArray) -> dict[str, Setting]:
-    """A whole pose as settings of a key."""
-    turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3))
-    places = zip(skeleton.controls[:3], pose[:3].tolist(), strict=True)
-    return {**dict(places), **dict(zip(skeleton.names, turns, strict=True))}
-
-
-def _borrow(table: MotionTable, actor: Actor, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
+def _borrow(table: MotionTable, posing: Posing, up: UpAxis) -> tuple[Motion, tuple[str, ...]]:
     """The motion of a file for this skeleton, beginning where the body stands, and the report of how it got here."""
-    path = Path(table.file or "")
+    path, actor = Path(table.file or ""), posing.actor
+    if actor.skeleton is None or not actor.is_boned:
+        raise SceneError(f"{path} moves bones, and this rig has none: give keys for its channels.")
     if path.suffix.lower() not in LOADERS:
         raise SceneError(f"{path} is no motion supple reads: give one that ends in {', '.join(LOADERS)}.")
     source, motion = LOADERS[path.suffix.lower()](path)
@@ -143,21 +126,25 @@ def _borrow(table: MotionTable, actor: Actor, up: UpAxis) -> tuple[Motion, tuple
     poses = found.motion.poses.copy()
     ground = [axis for axis, name in enumerate("xyz") if name != up]
     poses[:, ground] = table.travel * (poses[:, ground] - poses[0, ground])
-    return _from_zero(replace(found.motion, poses=poses)), (path.name, *found.lines())
+    return _from_zero(posing.widen(replace(found.motion, poses=poses))), (path.name, *found.lines())
 
 
-def _lead_in(motion: Motion, skeleton: Skeleton, seconds: float) -> Motion:
+def _lead_in(motion: Motion, rig: Posed, seconds: float) -> Motion:
     """From the neutral pose into the motion as it goes on at time 0."""
     times = np.arange(KEYS) / RATE
-    begin = Motion.of(skeleton, times, motion.sampled(times))
-    return preroll(begin, skeleton.neutral, seconds, SETTLING * seconds)
+    begin = Motion.of(rig, times, motion.sampled(times))
+    return preroll(begin, rig.neutral, seconds, SETTLING * seconds)
 
 
-def unwind(pose: FloatArray, near: FloatArray) -> FloatArray:
-    """The same pose with rotation vectors the other way round where that is nearer, so that the two may be blended."""
-    turns, others = pose[3:].reshape(-1, 3), near[3:].reshape(-1, 3)
-    angles = np.linalg.norm(turns, axis=1, keepdims=True)
-    around = turns * (1.0 - 2.0 * np.pi / np.where(angles > 0.0, angles, 1.0))
-    nearer = np.linalg.norm(around - others, axis=1) < np.linalg.norm(turns - others, axis=1)
-    chosen = np.where(nearer[:, None] & (angles > 0.0), around, turns)
-    return np.concatenate([pose[:3], chosen.ravel()])
+def unwind(pose: FloatArray, near: FloatArray, turns: NDArray[np.intp]) -> FloatArray:
+    """The same pose with rotation vectors, in columns `turns` (m, 3), the other way round where that is nearer.
+
+    Then the two may be blended.
+    """
+    vectors, others = pose[turns], near[turns]
+    angles = np.linalg.norm(vectors, axis=1, keepdims=True)
+    around = vectors * (1.0 - 2.0 * np.pi / np.where(angles > 0.0, angles, 1.0))
+    nearer = np.linalg.norm(around - others, axis=1) < np.linalg.norm(vectors - others, axis=1)
+    found = pose.copy()
+    found[turns] = np.where(nearer[:, None] & (angles > 0.0), around, vectors)
+    return found

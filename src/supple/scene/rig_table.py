@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from supple.scene.deformer_table import BlendShapeTable, CorrectionTable, DeformerTable
+from supple.scene.pose_table import PoseTable
 from supple.scene.section import FILE, FileName, Section
 from supple.scene.select import Select
 
@@ -27,7 +29,10 @@ def _read_hold(value: object) -> object:
 
 
 class RigTable(Section):
-    """A skeleton inside the body; a built-in shape with bones brings its own, and needs no key at all."""
+    """What moves the body: bones, of which a built-in shape brings its own, and what stands on them.
+
+    Blend shapes come first, then bones, then deformers in their order, then corrections.
+    """
 
     skeleton: Annotated[str | None, FILE] = Field(
         default=None, description="BVH file whose joints, at rest, lie in the mesh; for meshes from files"
@@ -48,4 +53,18 @@ class RigTable(Section):
         default="bones",
         description="vertices that follow the rig exactly: those of tetrahedra that `bones` run through, `none`, or a "
         "selection",
+    )
+    bones: bool | None = Field(
+        default=None, description="whether bones move the body (default: where there are any, from a shape or a file)"
+    )
+    deformer: list[DeformerTable] = Field(default_factory=list, description="bends, twists, wires, Python functions")
+    blend_shape: list[BlendShapeTable] = Field(default_factory=list, description="target shapes, mixed in by weight")
+    correction: list[CorrectionTable] = Field(default_factory=list, description="shapes that poses shall have")
+    surface: Annotated[str | None, FILE] = Field(
+        default=None, description="a surface around the body (.obj .ply .off) that has the rig; tetrahedra follow it"
+    )
+    fit: bool | list[PoseTable] | None = Field(
+        default=None,
+        description="whether tetrahedra are fitted to where the rig has the surface: in some poses of the motion, in "
+        "those listed, or not at all (default: where they would be turned inside out, and with `surface`)",
     )

@@ -113,7 +113,9 @@ class MethodTable(Section):
         default=None,
         description="reduced: trained model (default: `NAME.model.npz` beside the scene, trained when it is missing)",
     )
-    rank: int | None = Field(default=None, ge=1, le=2000, description="reduced: fixed size of the subspace")
+    rank: int | None = Field(
+        default=None, ge=1, le=2000, description="reduced: fixed size of the subspace, or of the largest of its domains"
+    )
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
 
     @model_validator(mode="after")
@@ -198,6 +200,12 @@ class Scene(Section):
     def _motion_has_a_rig(self) -> Scene:
         if self.motion is not None and self.rig is None:
             raise ValueError("has [motion] but nothing that it moves: add [rig]")
+        return self
+
+    @model_validator(mode="after")
+    def _domains_have_bones(self) -> Scene:
+        if self.training.domains == "bones" and self.rig is None:
+            raise ValueError('has training.domains = "bones" but no bones: add [rig], or remove it')
         return self
 
     @property

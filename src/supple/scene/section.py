@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 __all__ = [
+    "CODE",
     "FILE",
     "LENGTH",
     "SPEED",
@@ -21,6 +22,7 @@ __all__ = [
     "change_marked",
     "key_names",
     "only",
+    "three_numbers",
 ]
 
 
@@ -37,22 +39,26 @@ class FileName:
     """Marks a key that names a file, relative to the scene file's folder; the words in `but` are no names."""
 
     but: tuple[str, ...] = ()
+    runs: bool = False
+    """Whether what is in it is run: then it must lie in that folder or below."""
 
 
 LENGTH = Unit("units", scales=True)
 SPEED = Unit("units/s", scales=True)
 FILE = FileName()
+CODE = FileName(runs=True)
 
 
-def _three_numbers(value: object) -> object:
+def three_numbers(value: object) -> tuple[float, float, float]:
     """A list of three numbers as a tuple, which strict validation then checks."""
-    numbers = isinstance(value, list | tuple) and len(value) == 3
-    if not numbers or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):  # type: ignore[attr-defined]
-        raise ValueError("must be three numbers, such as [0.0, -1.0, 0.0]")
-    return tuple(float(x) for x in value)  # type: ignore[attr-defined]
+    if isinstance(value, list | tuple) and len(value) == 3:
+        x, y, z = value
+        if all(isinstance(number, int | float) and not isinstance(number, bool) for number in value):
+            return float(x), float(y), float(z)
+    raise ValueError("must be three numbers, such as [0.0, -1.0, 0.0]")
 
 
-Vec3 = Annotated[tuple[float, float, float], BeforeValidator(_three_numbers)]
+Vec3 = Annotated[tuple[float, float, float], BeforeValidator(three_numbers)]
 
 
 def only(kinds: tuple[type, ...], wording: str) -> BeforeValidator:

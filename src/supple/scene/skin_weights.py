@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from supple.errors import SceneError
 from supple.io.npz_file import NpzFile
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh, embed
 from supple.rig import Influences, Skeleton, biharmonic_weights, heat_weights, transfer_weights
 from supple.scene.source import Source
 
-__all__ = ["find_weights"]
+__all__ = ["find_surface_weights", "find_weights"]
 
 FINDERS: dict[str, Callable[[TetMesh, Skeleton], Influences]] = {"heat": heat_weights, "biharmonic": biharmonic_weights}
 
@@ -36,6 +36,19 @@ def find_weights(how: str, source: Source, skeleton: Skeleton) -> Influences:
         f"{path} has weights of {len(table):,} vertices where the mesh has {len(source.mesh.vertices):,}{drawn}: "
         "give a row for every vertex of one of them."
     )
+
+
+def find_surface_weights(how: str, source: Source, surface: TriMesh, skeleton: Skeleton) -> Influences:
+    """Influences on the vertices of a surface around the body: its own from a file, else those of the body in it."""
+    if how not in FINDERS and Path(how).suffix.lower() == ".npz":
+        table = _read_weights(Path(how), skeleton)
+        if len(table) == len(surface.vertices):
+            return Influences.from_dense(table)
+    inside = embed(source.mesh, surface.vertices)
+    weights = find_weights(how, source, skeleton).dense(len(skeleton))[inside.corners]
+    shares = np.clip(inside.weights, 0.0, 1.0)  # what sticks out takes what is nearest
+    shares /= shares.sum(axis=1, keepdims=True)
+    return Influences.from_dense(np.einsum("kc,kcj->kj", shares, weights))
 
 
 def _read_weights(path: Path, skeleton: Skeleton) -> NDArray[np.float64]:

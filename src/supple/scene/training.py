@@ -15,11 +15,12 @@ from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_dri
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.training_basis import Span, soft_modes, span_motions
-from supple.scene.training_bones import BoneGuide
+from supple.scene.training_bones import BoneGuide, DomainGuide
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots, gather_snapshots, see_locally
 from supple.scene.training_pins import follow_pins
 from supple.scene.training_report import announce, tell_cases, tell_search
 from supple.scene.training_search import PROJECTION, Attempt, Clock, Trainer, pick_attempt
+from supple.subspace import bone_domains
 
 __all__ = ["train_model"]
 
@@ -110,7 +111,12 @@ class _Lessons:
 def _find_guide(stage: Stage) -> Guide:
     """What carries the scene's body."""
     rigging = stage.drive.rigging
-    return follow_pins(stage) if rigging is None else BoneGuide(stage.body, rigging.rig)
+    if rigging is None:
+        return follow_pins(stage)
+    rig = rigging.skin
+    if stage.scene.training.domains == "none":
+        return BoneGuide(stage.body, rig)
+    return DomainGuide(stage.body, rig, bone_domains(stage.body, rig.skeleton, rig.influences))
 
 
 def _refuse_release(stage: Stage) -> None:

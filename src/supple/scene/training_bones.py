@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.method import SkinnedModel, train_skinned_rules
+from supple.method import ArticulatedModel, SkinnedModel, make_articulated, train_skinned_rules
 from supple.rig import SkinnedRig
 from supple.scene.snapshot_cache import Recorded
 from supple.scene.training_motion import Snapshots
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases, Domains, Interface
+from supple.subspace.interface import FITTING
 
-__all__ = ["BoneGuide"]
+__all__ = ["BoneGuide", "DomainGuide"]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,7 +54,24 @@ class BoneGuide:
 
     def make_model(
         self, basis: Basis, train: Snapshots, q: FloatArray, tolerance: float, rng: np.random.Generator
-    ) -> SkinnedModel:
+    ) -> SkinnedModel | ArticulatedModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # held-out cases judge
             return train_skinned_rules(self.body, self.rig, basis, train.p, q.T, rng, tolerance=tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class DomainGuide(BoneGuide):
+    """The same body in domains, whose bases are the parts of one for the whole."""
+
+    domains: Domains
+
+    def make_model(
+        self, basis: Basis, train: Snapshots, q: FloatArray, tolerance: float, rng: np.random.Generator
+    ) -> ArticulatedModel:
+        interface = Interface.of(self.domains, bond=FITTING)
+        bases = DomainBases.cut(self.domains, basis, q.T).diagonalised(interface)
+        recorded = bases.project_all(train.u)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SuppleWarning)  # held-out cases judge
+            return make_articulated(bases, interface, self.rig, train.p, recorded, rng, tolerance=tolerance)

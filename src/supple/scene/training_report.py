@@ -34,15 +34,15 @@ def tell_search(
         "met": best.error <= stage.scene.method.accuracy,
         "error": best.error,
         "projection_error": best.projection,
-        "energy_excess": span.excess(best.model.basis.rank),
-        "rank": best.model.basis.rank,
+        "energy_excess": span.excess(best.rank),
+        "rank": best.rank,
         "elements": rule.size,
         "rule_training_error": rule.training_error,
         "rule_heldout_error": rule.heldout_error,
         "frequency_error": rule.frequency_error,
         **best.model.tell(),
         "attempts": {
-            "rank": [attempt.model.basis.rank for attempt in attempts],
+            "rank": [attempt.rank for attempt in attempts],
             "elements": [attempt.model.rule.size for attempt in attempts],
             "error": [attempt.error if np.isfinite(attempt.error) else None for attempt in attempts],
         },
@@ -94,7 +94,7 @@ def announce(best: Attempt, facts: dict[str, Any], scene: Scene, say: Callable[[
 
 def _find_remedy(best: Attempt, scene: Scene, span: Span) -> str:
     """What limits the error of a model, and the keys that would lower it."""
-    method, rank = scene.method, best.model.basis.rank
+    method, rank = scene.method, best.rank
     more = f"training.cases (now {scene.training.cases})"
     if best.projection > 0.5 * best.error:
         why = f"the subspace misses {100 * best.projection:.3g} % of them: raise "

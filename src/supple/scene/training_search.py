@@ -39,6 +39,7 @@ class Attempt:
     """A model that was tried."""
 
     model: TrainedModel
+    rank: int  #: of the subspace of the whole body that it has, or that its domains' are parts of
     projection: float  #: share of the held-out cases that its subspace misses
     aim: float  #: tolerance its rule was asked for
     error: float  #: against the full solver on the held-out cases; infinite when it failed
@@ -98,7 +99,7 @@ class Trainer:
         """Attempts with ever looser rules in the same subspace, up to the first that is not good enough."""
         attempts: list[Attempt] = []
         while len(attempts) < LOOSER and 2.0 * met.aim <= FORCES * self.stage.scene.method.accuracy:
-            attempts.append(self._try(met.model.basis.rank, 2.0 * met.aim))
+            attempts.append(self._try(met.rank, 2.0 * met.aim))
             if attempts[-1].error > self.stage.scene.method.accuracy:
                 break
             met = attempts[-1]
@@ -117,7 +118,7 @@ class Trainer:
             f"rank {rank}, {model.rule.size} elements: error {100 * error:.3g} % on held-out cases "
             f"(the subspace misses {100 * projection:.3g} %)"
         )
-        return Attempt(model, projection, aim, error)
+        return Attempt(model, rank, projection, aim, error)
 
     def _make_model(self, basis: Basis, q: FloatArray, aim: float) -> TrainedModel:
         """A model with a rule to this tolerance, or to the first looser one that is small enough."""

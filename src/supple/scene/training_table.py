@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -50,6 +50,10 @@ class TrainingTable(Section):
     )
     load: list[Force] = Field(
         default_factory=list, description="loads that act in training beside the scene's; keys as in [[force]]"
+    )
+    domains: Literal["none", "bones"] = Field(
+        default="none",
+        description="what a rigged body is divided into, each with a subspace of its own: nothing, or a domain a bone",
     )
     seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
     cache: Annotated[str | None, FILE] = Field(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.rig import Skeleton
 from supple.rig.motion import Motion
+from supple.shape.arc import Arc
 from supple.shape.bone import Bone, Vector
 from supple.shape.curve import Curve
 
@@ -35,6 +36,8 @@ class Character:
     """A loop through some of the poses."""
     curves: Mapping[str, Curve]
     """Control points of a wire deformer, by the name of the wire; most shapes have none."""
+    arcs: Mapping[str, Arc] = field(default_factory=dict)
+    """Stretches for bend deformers, by name; most shapes have none."""
 
     @property
     def ranges(self) -> FloatArray:

@@ -1,8 +1,11 @@
 """Two crossed bars that bend as one: the X of [XB16]."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from supple.errors import SceneError
+from supple.shape.arc import Arc
 from supple.shape.bone import Bone, mirror_bones
 from supple.shape.character import Character, Turns
 from supple.shape.distance import Field, box, moved, smooth_intersection, smooth_union
@@ -14,6 +17,7 @@ __all__ = ["BEND_LIMIT", "bend_cross", "cross", "cross_character"]
 BEND_LIMIT = 135.0
 
 _HALF = float(np.sqrt(0.5))
+_BENT = 0.8  # of the height of the X: what its bend goes over
 
 
 def cross(length: float, thickness: float, depth: float) -> Field:
@@ -49,7 +53,11 @@ def cross_character(length: float, thickness: float, depth: float) -> Character:
             )
     poses = {"bent": bend_cross(BEND_LIMIT), "bent_back": bend_cross(-BEND_LIMIT), "half_bent": bend_cross(67.5)}
     motion = ((0.0, "rest"), (0.7, "bent"), (1.4, "rest"), (2.1, "bent_back"), (2.8, "rest"))
-    return Sketch(mirror_bones(bones), poses, motion).build()
+    shares = {f"{side}_{name}_{part}": 0.5 * up for side in ("left", "right") for part in ("near", "far")
+              for name, up in (("upper", 1.0), ("lower", -1.0))}  # fmt: skip
+    reach = _BENT * _HALF * length / 2
+    bend = Arc((0.0, -reach, 0.0), (0.0, reach, 0.0), (1.0, 0.0, 0.0), shares)
+    return replace(Sketch(mirror_bones(bones), poses, motion).build(), arcs={"bend": bend})
 
 
 def _check_thickness(length: float, thickness: float) -> None:

@@ -47,12 +47,16 @@ class Basis:
 
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Displacements of all or of chosen vertices [m], (k, 3)."""
-        rows = (
-            self.columns
-            if vertices is None
-            else self.columns.reshape(-1, 3, self.rank)[vertices].reshape(-1, self.rank)
-        )
+        rows = self.columns if vertices is None else self.rows(vertices).reshape(-1, self.rank)
         return np.asarray(rows @ q).reshape(-1, 3)
+
+    def rows(self, vertices: NDArray[np.integer]) -> FloatArray:
+        """The columns at chosen vertices, (k, 3, r)."""
+        return np.asarray(self.columns.reshape(len(self.mass), 3, self.rank)[vertices])
+
+    def even(self) -> FloatArray:
+        """Sum of the columns over vertices by their masses [kg], (3, r): what a uniform acceleration does to q."""
+        return np.tensordot(self.mass, self.columns.reshape(len(self.mass), 3, self.rank), 1)
 
     def project(self, u: FloatArray) -> FloatArray:
         """Coordinates of the displacement nearest to u [m], (n, 3), in the metric."""

@@ -1,16 +1,17 @@
 """A basis for every domain of a cut body: displacements of a domain depend on its own coordinates only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from supple.errors import TrainingError
 from supple.subspace.basis import Basis
-from supple.subspace.domains import Domains, coordinates_of
+from supple.subspace.domains import Domains
 from supple.subspace.growth import empty_basis
 from supple.subspace.interface import Interface
 from supple.subspace.pca import principal_basis
@@ -21,7 +22,8 @@ __all__ = ["DomainBases"]
 
 FloatArray = NDArray[np.float64]
 
-_RIGID = 1e-10  # vibrations softer than this share of the stiffest are rigid motions
+_RIGID = 1e-10  # of the stiffness of a domain: vibrations softer than this are rigid motions
+_SLIGHT = 0.03  # of the least size of a whole basis' coordinates: a domain that moves less needs no column for it
 _STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
 
 
@@ -68,6 +70,21 @@ class DomainBases:
             bases.append(basis if rank is None else basis.truncated(rank))
         return cls(domains, tuple(bases))
 
+    @classmethod
+    def cut(cls, domains: Domains, basis: Basis, coordinates: FloatArray) -> "DomainBases":
+        """Parts, in every domain, of one basis of the whole body in which shapes were recorded at coordinates (r, k).
+
+        All that the whole basis holds they hold without a gap between copies: springs, however stiff, do not lock it.
+        Directions in which shapes hardly moved a domain, beside the least of the whole, are left out.
+        """
+        turn, sizes, _ = np.linalg.svd(coordinates, full_matrices=False)
+        fields = (basis.columns @ (turn * sizes)).T.reshape(len(sizes), -1, 3)
+        bases = []
+        for one in cls.principal(domains, fields).bases:
+            kept = int(np.count_nonzero(one.importance >= _SLIGHT * sizes[-1]))
+            bases.append(replace(one.truncated(kept), source=f"parts of {basis.source}"))
+        return cls(domains, tuple(bases))
+
     @cached_property
     def ends(self) -> NDArray[np.int64]:
         """Coordinates of domain k are ends[k] to ends[k + 1], (d + 1,)."""
@@ -78,7 +95,23 @@ class DomainBases:
         """Number of coordinates of all domains."""
         return int(self.ends[-1])
 
-    def _each(self) -> Iterator[tuple[Basis, slice, slice]]:
+    @property
+    def mass(self) -> FloatArray:
+        """Vertex masses of the whole body [kg], (n,)."""
+        return self.domains.whole.mass
+
+    @property
+    def importance(self) -> FloatArray:
+        """That of all coordinates, (r,)."""
+        return np.concatenate([basis.importance for basis in self.bases])
+
+    @property
+    def source(self) -> str:
+        """What made them, in a user's words."""
+        sources = ", ".join(dict.fromkeys(basis.source for basis in self.bases if basis.rank))
+        return sources if len(self.bases) == 1 else f"{sources} in each of {len(self.bases)} domains"
+
+    def each(self) -> Iterator[tuple[Basis, slice, slice]]:
         """Every domain's basis, its vertices and its coordinates."""
         for domain, basis in enumerate(self.bases):
             yield basis, self.domains.vertices(domain), slice(int(self.ends[domain]), int(self.ends[domain + 1]))
@@ -86,34 +119,58 @@ class DomainBases:
     def joined(self) -> Basis:
         """One basis of the cut body, (3 N, r), whose columns are zero outside their domain."""
         columns = np.zeros((3 * len(self.domains.body.mass), self.rank))
-        for basis, own, at in self._each():
+        for basis, own, at in self.each():
             columns[3 * own.start : 3 * own.stop, at] = basis.columns
-        importance = np.concatenate([basis.importance for basis in self.bases])
-        sources = ", ".join(dict.fromkeys(basis.source for basis in self.bases if basis.rank))
-        source = sources if len(self.bases) == 1 else f"{sources} in each of {len(self.bases)} domains"
-        return Basis(columns, self.domains.body.mass, source, importance)
+        return Basis(columns, self.domains.body.mass, self.source, self.importance)
 
     def lift_copies(self, q: FloatArray) -> FloatArray:
         """Displacements of the cut body [m], (N, 3)."""
-        return np.concatenate([basis.lift(q[at]) for basis, _, at in self._each()])
+        return np.concatenate([basis.lift(q[at]) for basis, _, at in self.each()])
 
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Displacements of the whole body's vertices, all or chosen ones, [m], (k, 3): means of their copies."""
         if vertices is None:
             return self.domains.gather(self.lift_copies(q))
+        needed, means = self._copies_of(vertices)
+        found = []
+        for basis, own, at in self.each():
+            low, high = np.searchsorted(needed, (own.start, own.stop))
+            found.append(basis.lift(q[at], needed[low:high] - own.start))
+        return np.asarray(means @ np.concatenate(found))
+
+    def rows(self, vertices: NDArray[np.integer]) -> FloatArray:
+        """What all coordinates do to chosen vertices of the whole body, (k, 3, r): means of their copies."""
+        needed, means = self._copies_of(vertices)
+        copies = self.copy_rows(needed).reshape(len(needed), -1)
+        return np.asarray(means @ copies).reshape(len(vertices), 3, self.rank)
+
+    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+        """What all coordinates do to chosen vertices of the cut body, (k, 3, r)."""
+        rows, owner = np.zeros((len(copies), 3, self.rank)), self.domains.domain_of[copies]
+        for domain, (basis, own, at) in enumerate(self.each()):
+            chosen = owner == domain
+            rows[chosen, :, at] = basis.rows(copies[chosen] - own.start)
+        return rows
+
+    def _copies_of(self, vertices: NDArray[np.integer]) -> tuple[NDArray[np.integer], csr_array]:
+        """Copies of chosen vertices of the whole body, ascending, (c,), and the matrix (k, c) of their means."""
         means = self.domains.means[vertices]
         needed, place = np.unique(means.indices, return_inverse=True)
-        means = csr_array((means.data, place, means.indptr), shape=(len(vertices), len(needed)))
-        found = []
-        for basis, own, at in self._each():
-            low, high = np.searchsorted(needed, (own.start, own.stop))
-            found.append(basis.columns[coordinates_of(needed[low:high] - own.start)] @ q[at])
-        return np.asarray(means @ np.concatenate(found).reshape(-1, 3))
+        return needed, csr_array((means.data, place, means.indptr), shape=(len(vertices), len(needed)))
+
+    def even(self) -> FloatArray:
+        """Sum over the cut body's vertices by their masses [kg], (3, r): what a uniform acceleration does to q."""
+        return np.concatenate([basis.even() for basis in self.bases], axis=1)
 
     def project(self, u: FloatArray) -> FloatArray:
         """Coordinates of the displacements nearest to u of the whole body [m], (n, 3), domain by domain, (r,)."""
         copies = self.domains.spread(u)
-        return np.concatenate([basis.project(copies[own]) for basis, own, _ in self._each()])
+        return np.concatenate([basis.project(copies[own]) for basis, own, _ in self.each()])
+
+    def project_all(self, displacements: FloatArray) -> FloatArray:
+        """Coordinates of many displacements of the whole body (k, n, 3) [m], (r, k)."""
+        copies = (displacements[:, self.domains.vertex_of[own]] for _, own, _ in self.each())
+        return np.concatenate([basis.project_all(u) for basis, u in zip(self.bases, copies, strict=True)])
 
     def diagonalised(self, interface: Interface) -> "DomainBases":
         """The same subspaces, each turned so that UᵀK₀U of its domain is diagonal, softest first.
@@ -121,19 +178,38 @@ class DomainBases:
         Importance is that diagonal [1/s²], but nowhere below the softest vibration of the domains tied together: a
         domain alone resists its rigid motions not at all, and how far they go is decided by what it hangs from.
         """
-        tied, turned = interface.reduce(self.bases), []
-        for domain, (basis, _, at) in enumerate(self._each()):
-            if not basis.rank:
-                turned.append(basis)
-                continue
-            stiffness = RestStiffness(self.domains.piece(domain))
-            U = stiffness.gather(basis.columns)
-            own = U.T @ (stiffness.matrix @ U)
-            tied[at, at] += own
-            values, turn = np.linalg.eigh(own)
-            turned.append(basis.rotated(turn, values))
-        values = np.linalg.eigvalsh(tied)
-        softest = values[values > _RIGID * values[-1]].min()
+        blocks = self._rest_stiffness()
+        turns = [np.linalg.eigh(block) for block in blocks]
+        turned = [basis.rotated(turn, values) for basis, (values, turn) in zip(self.bases, turns, strict=True)]
+        softest = self._vibrations(interface, blocks)[0][0]
         return replace(
             self, bases=tuple(replace(basis, importance=np.maximum(basis.importance, softest)) for basis in turned)
         )
+
+    def tied(self, interface: Interface) -> Basis:
+        """What is drawn of the vibrations of the domains tied together, softest first: a basis of the whole body.
+
+        Importance is their stiffness at rest [1/s²]. Columns are mass-orthonormal where no copies come apart.
+        """
+        values, turn = self._vibrations(interface, self._rest_stiffness())
+        drawn = self.rows(np.arange(len(self.mass))).reshape(-1, self.rank)
+        return Basis(drawn @ turn, self.mass, self.source, values)
+
+    def _vibrations(self, interface: Interface, blocks: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Stiffnesses [1/s²], ascending, (v,), and coordinates, (r, v), of the domains tied together, but for rigid
+        motions; `blocks` are the stiffnesses of domains by themselves."""
+        values, turn = np.linalg.eigh(interface.reduce(self.bases) + scipy.linalg.block_diag(*blocks))
+        moves = values > _RIGID * max(float(np.trace(block)) for block in blocks)
+        return values[moves], turn[:, moves]
+
+    def _rest_stiffness(self) -> list[FloatArray]:
+        """UᵀK₀U of every domain by itself [1/s²], (d,)."""
+        found = []
+        for domain, basis in enumerate(self.bases):
+            if not basis.rank:
+                found.append(np.zeros((0, 0)))
+                continue
+            stiffness = RestStiffness(self.domains.piece(domain))
+            U = stiffness.gather(basis.columns)
+            found.append(np.asarray(U.T @ (stiffness.matrix @ U)))
+        return found

@@ -1,0 +1,61 @@
+"""Contacts of a whole step with colliders, found once, as it begins."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.collider import Closest, Collider
+from supple.contact.contacts import Contacts
+from supple.contact.sets import join
+from supple.contact.sides import lead_through
+from supple.contact.touch import freeze
+from supple.solve.inputs import Inputs
+
+__all__ = ["approach_colliders"]
+
+FloatArray = NDArray[np.float64]
+_ALIKE = 0.5  # cosine between normals above which a vertex meets the side that it goes to, not the one it comes from
+_ASTRAY = 0.25  # share of its way by which the body's own forces may lead a vertex elsewhere
+
+
+def approach_colliders(
+    colliders: Sequence[Collider],
+    inputs: Inputs,
+    vertices: NDArray[np.int32],
+    begin: FloatArray,
+    predicted: FloatArray,
+    margin: float,
+    thickness: float = 0.0,
+) -> Contacts:
+    """Contacts of vertices that would go from `begin` to `predicted` [m], (k, 3), if they touched nothing.
+
+    Near are those within `margin` [m] of a collider as the step begins or ends, and those whose way leads through one.
+    A vertex touches what is nearest to where it would be, or, if that is another side, to where it comes from.
+    """
+    found = []
+    reach = margin + thickness
+    placements = zip(inputs.begin.colliders, inputs.end.colliders, strict=True)
+    for number, (collider, (first, last)) in enumerate(zip(colliders, placements, strict=True)):
+        old, new = first.localise(begin), last.localise(predicted)
+        travel = np.sqrt(np.einsum("ki,ki->k", new - old, new - old))
+        near = collider.near(old, travel + reach)
+        if not len(near):
+            continue
+        old, new, travel = old[near], new[near], travel[near]
+        came, goes = collider.closest(old), collider.closest(new)
+        alike = np.einsum("ki,ki->k", came.normal, goes.normal)
+        met = np.minimum(came.distance, goes.distance) < reach + _ASTRAY * travel
+        passed = np.flatnonzero(~met & (alike < 0.0))
+        way = (new[passed] - old[passed]) / travel[passed, None]
+        met[passed] = lead_through(collider, old[passed], way, travel[passed])
+        onward = alike[met] > _ALIKE
+        parts = (
+            np.where(onward.reshape(-1, *[1] * (a.ndim - 1)), b[met], a[met]) for a, b in zip(came, goes, strict=True)
+        )
+        touched = Closest(*parts)
+        moved = last.move(touched.point) - first.move(touched.point)
+        velocity = moved / inputs.duration if inputs.duration > 0 else np.zeros_like(moved)
+        rows, nothing = near[met], np.zeros(int(met.sum()))
+        found.append(freeze(number, last, touched, vertices[rows], nothing, velocity, thickness))
+    return join(found)

@@ -1,0 +1,66 @@
+"""What training leaves behind for a skinned body in domains: a subspace a bone, springs between them, two rules."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature import Rule
+from supple.subspace import DomainBases, Interface
+
+__all__ = ["ArticulatedModel"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ArticulatedModel:
+    """Positions x = A (X + U q) + t of every domain's vertices, with A and t the skinning of the pose.
+
+    Rules have elements and vertices of the cut body. What is drawn of a vertex at a border is the mean of its copies,
+    by their masses.
+    """
+
+    basis: DomainBases
+    """U of each domain, mass-orthonormal and diagonalised, zero where bones hold."""
+    interface: Interface
+    """Springs between the copies of vertices at borders."""
+    rule: Rule
+    """Elements and weights for the elastic forces."""
+    particles: Rule
+    """Vertices and weights, which multiply masses, for gravity and the inertia of the moving frame."""
+    reach: float
+    """Largest size of trained coordinates in the energy norm: the root of the sum of λ_i q_i² [m kg^½/s]."""
+    poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """Poses it was trained in, (k, p); none where that is not known."""
+    error: float | None = None
+    """Relative error of held-out cases against the full solver, the largest of them."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked, chosen and achieved: plain values, as JSON knows them."""
+
+    def hash(self) -> str:
+        """Fingerprint of everything that decides how a body moves under this model."""
+        digest = hashlib.sha256(repr(self.interface.stiffness).encode())
+        rules = (self.rule.members, self.rule.weights, self.particles.members, self.particles.weights)
+        columns = (basis.columns for basis in self.basis.bases)
+        for array in (self.basis.domains.owners, *columns, self.basis.importance, *rules):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def tell(self) -> dict[str, Any]:
+        """What there is beside subspace and rule, by name."""
+        domains = self.basis.domains
+        return {
+            "particles": self.particles.size,
+            "particles_heldout_error": self.particles.heldout_error,
+            "coordinates": self.basis.rank,
+            "domains": list(domains.names),
+            "domain_ranks": [basis.rank for basis in self.basis.bases],
+            "domain_elements": np.bincount(domains.owners[self.rule.members], minlength=len(domains)).tolist(),
+            "springs": len(self.interface.pairs),
+            "spring_stiffness": self.interface.stiffness,
+            "drawn_at_borders": "mean of the copies by mass",
+        }

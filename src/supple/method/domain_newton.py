@@ -1,0 +1,86 @@
+"""The space of a body in domains, as Newton's method sees it (method/reduced_newton.py).
+
+The stiffness of elements has one block a domain; springs and loads couple neighbours. Zeros between domains that share
+no border are hardly computed with. G stands for (G (9 c, w), groups (g, 4), last (r,), root (r,)): packed products,
+where rows of the stiffness end, and the diagonal of its factor; pieces are the blocks, one after another.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from supple.cubature.packed_products import gather_packed, strain_packed
+from supple.cubature.reduced_stiffness import square_rows
+from supple.linalg.envelope import envelope_factor, envelope_solve
+from supple.method.reduced_newton import SpaceLoops
+
+__all__ = ["DOMAINS"]
+
+
+@njit(cache=True)
+def _rank_of(G):
+    return G[2].size
+
+
+@njit(cache=True)
+def _strain(G, q, F):
+    strain_packed(G[0], G[1], q, F)
+
+
+@njit(cache=True)
+def _gather(P, G, out):
+    gather_packed(P, G[0], G[1], out)
+
+
+@njit(cache=True)
+def _begin_of(groups, k):
+    """Where the block of a group stands among the pieces."""
+    begin = 0
+    for i in range(k):
+        begin += (groups[i, 3] - groups[i, 2]) ** 2
+    return begin
+
+
+def _square(address, single, G, F, table, bounds, form, L, signs, stack, pieces):
+    """The stiffness of every group of elements, the lower triangle of its block."""
+    groups = G[1]
+    for k in prange(groups.shape[0]):
+        begin, end, rank = groups[k, 0], groups[k, 1], groups[k, 3] - groups[k, 2]
+        at = _begin_of(groups, k)
+        roots(F, table, bounds, 0, begin, end, L, signs)
+        block = pieces[at : at + rank * rank].reshape(rank, rank)
+        square_rows(address, single, L, signs, begin, end, form, stack, block)
+
+
+@njit(cache=True)
+def _join(pieces, G, K):
+    K[:] = 0.0
+    groups, at = G[1], 0
+    for k in range(groups.shape[0]):
+        first, rank = groups[k, 2], groups[k, 3] - groups[k, 2]
+        for i in range(rank):
+            for j in range(i + 1):
+                K[first + i, first + j] += np.float64(pieces[at + i * rank + j])
+        at += rank * rank
+
+
+@njit(cache=True)
+def _factor(K, G):
+    return envelope_factor(K, G[2], 0.0, G[3])
+
+
+@njit(cache=True)
+def _strengthen(K, G):
+    shift = 0.0
+    for _ in range(8):
+        if envelope_factor(K, G[2], shift, G[3]):
+            return True
+        shift = max(100.0 * shift, 1e-9 * np.abs(np.diag(K)).mean())
+    return False
+
+
+@njit(cache=True)
+def _solve(K, G, d):
+    envelope_solve(K, G[2], G[3], d)
+
+
+DOMAINS = SpaceLoops(_rank_of, _strain, _gather, _square, _join, _factor, _strengthen, _solve, "domains")

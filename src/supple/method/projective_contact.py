@@ -1,0 +1,191 @@
+"""Contact that holds in projective dynamics: forces through the constant matrix, found while a step is solved.
+
+A step looks for contacts once, at sampled vertices of the surface, and freezes them. Every iteration of the method then
+makes one pass over their forces (contact/sweep.py), which start from those of the step before. Nothing is factorised
+again and nothing is softened: where contacts come to rest, they do not sink and do not creep.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from supple.constraint import ProjectiveBody
+from supple.contact.approach import approach_colliders
+from supple.contact.collider import Collider
+from supple.contact.contacts import Contacts
+from supple.contact.delassus import Delassus
+from supple.contact.grip import Grip
+from supple.contact.pressing import Pressing
+from supple.contact.result import Touch
+from supple.contact.sets import choose, join
+from supple.contact.settings import ContactSettings
+from supple.contact.surfels import Surfels
+from supple.contact.sweep import settle
+from supple.errors import SceneError
+from supple.solve.inputs import Inputs
+
+__all__ = ["ContactStep", "ProjectiveContact"]
+
+FloatArray = NDArray[np.float64]
+SingleArray = NDArray[np.float32]
+IntArray = NDArray[np.int32]
+_NEAR = 0.005  # sizes of the body within which a vertex may come to touch what it is not bound for
+_PUSH = 0.01  # sizes of the body by which a step pushes out at most what begins inside a collider
+_MOST = 400  # contacts; a pass costs their square, and sampled vertices come in an order that spreads any first part
+_TOLERANCE = 2e-5  # sizes of the body by which forces may still move a contact
+_REBOUND_PASSES = 10
+_SLOW = 2.0  # steps in which loads alone make the speed below which nothing rebounds
+
+
+@dataclass(frozen=True, eq=False)
+class ContactStep:
+    """The contacts of one step, and their forces, which a method brings up to date in place."""
+
+    contacts: Contacts
+    base: FloatArray
+    """Where they are as the step begins, carried by what they touch [m], (m, 3)."""
+    impact: FloatArray
+    """Speed at which contacts shall part if they press [m/s], (m,); 0 where none is asked for."""
+    grip: Grip
+    """Their arrays for compiled loops; its bases are relative to the origin that positions are to be seen from."""
+
+    def settle(self, points: FloatArray) -> None:
+        """Brings the forces up to date, under which the contacts are now at `points` C x [m], (m, 3)."""
+        grip, moved = self.grip, _lanes(points - self.base)
+        settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
+
+    def rebound(self, velocity: FloatArray) -> FloatArray | None:
+        """Forces [N/s], (m, 3), that add to `velocity` C v at the end [m/s], (m, 3), what makes contacts bounce.
+
+        None where nothing does. A method's velocities grow by what its coordinates move under these forces.
+        """
+        bounce = (self.impact > 0.0) & self.grip.force.any(axis=0)
+        if not bounce.any():
+            return None
+        goal = np.where(bounce, self.impact, -np.inf).astype(np.float32)
+        speed, force = _lanes(velocity - self.contacts.velocity), np.zeros_like(self.grip.force)
+        settle(self.grip.W, self.grip.normal, goal, np.zeros_like(goal), speed, force, 0.0, _REBOUND_PASSES)
+        return force.T.astype(np.float64)
+
+    def forces(self) -> FloatArray:
+        """On the contacts [N], (m, 3)."""
+        return self.grip.force.T.astype(np.float64)
+
+    def pressing(self) -> Pressing:
+        """What presses now."""
+        rows = np.flatnonzero(self.grip.force.any(axis=0))
+        found = choose(self.contacts, rows)
+        return Pressing(found.vertices[:, 0].copy(), found.source, found.feature, self.forces()[rows])
+
+    def touch(self, points: FloatArray) -> Touch | None:
+        """The contacts that press where they are now, C x [m], (m, 3)."""
+        rows = np.flatnonzero(self.grip.force.any(axis=0))
+        if not len(rows):
+            return None
+        found = choose(self.contacts, rows)
+        depth = np.einsum("mi,mi->m", found.normal, found.offset - points[rows])
+        return Touch(
+            found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows],
+            found.vertices, found.weights,
+        )  # fmt: skip
+
+
+class ProjectiveContact:
+    """What a body of projective dynamics touches, seen from sampled vertices of its surface."""
+
+    def __init__(
+        self,
+        body: ProjectiveBody,
+        vertices: IntArray,
+        rows: sp.csr_array,
+        colliders: Sequence[Collider],
+        settings: ContactSettings | None = None,
+    ) -> None:
+        """`vertices` in an order that spreads any first part of them; positions are `rows` @ coordinates, (n, r)."""
+        self.colliders, self.settings = tuple(colliders), settings or ContactSettings()
+        self.vertices = vertices
+        self._size = body.size()
+        self._rank = np.full(len(body.vertices), len(vertices), np.int32)
+        self._rank[vertices] = np.arange(len(vertices), dtype=np.int32)
+        self._surfels: Surfels | None = None
+        self._points = sp.csr_array(rows[vertices])
+        if self.settings.self_contact:
+            if body.cells.shape[1] != 4:
+                raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
+            self._surfels = Surfels(body.surface, vertices)
+            self._tangents = sp.csr_array(self._surfels.tangents @ rows)
+
+    def begin(
+        self,
+        q: FloatArray,
+        v: FloatArray,
+        predicted: FloatArray,
+        inputs: Inputs,
+        pressing: Pressing,
+        delassus: Delassus,
+        origin: FloatArray | None = None,
+    ) -> ContactStep | None:
+        """The contacts of a step, None where nothing is near.
+
+        Given are the coordinates as it begins, their rates, and where they would be if nothing but the loads acted.
+        `origin` [m], (3,), is where a method's compiled loop sees positions from.
+        """
+        self._check(inputs)
+        both = self._points @ np.concatenate([q, predicted], axis=1)
+        begin, end = np.ascontiguousarray(both[:, :3]), np.ascontiguousarray(both[:, 3:])
+        found = approach_colliders(
+            self.colliders, inputs, self.vertices, begin, end, _NEAR * self._size, self.settings.thickness
+        )
+        if self._surfels is not None:
+            normal = self._surfels.normals(self._tangents @ q)
+            near = _NEAR * self._size
+            own = self._surfels.find(begin, end, normal, pressing, near, self.settings.thickness)
+            found = join((found, own))
+        if not len(found):
+            return None
+        order = np.argsort(self._rank[found.vertices[:, 0]], kind="stable")[:_MOST]
+        step = np.concatenate([q, v, predicted], axis=1), inputs.duration
+        return self._freeze(choose(found, order), *step, pressing, delassus, np.zeros(3) if origin is None else origin)
+
+    def _freeze(
+        self,
+        contacts: Contacts,
+        motion: FloatArray,
+        duration: float,
+        pressing: Pressing,
+        delassus: Delassus,
+        origin: FloatArray,
+    ) -> ContactStep:
+        linked, normal = delassus.link(contacts), contacts.normal
+        C = sp.csr_array((linked.value, linked.column, linked.start), shape=(len(contacts), len(motion)))
+        begin, speed, end = np.split(C @ motion, 3, axis=1)
+        base = begin + duration * contacts.velocity
+        depth = np.einsum("mi,mi->m", normal, contacts.offset - base)
+        goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
+        friction, force = np.full_like(goal, self.settings.friction), _lanes(pressing.recall(contacts))
+        tolerance = _TOLERANCE * self._size
+        grip = Grip.take(linked, _lanes(base - origin), _lanes(normal), goal, friction, force, tolerance)
+        impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
+        return ContactStep(contacts, base, impact, grip)
+
+    def _rate_impacts(self, contacts: Contacts, speed: FloatArray, added: FloatArray) -> FloatArray:
+        """Speeds at which contacts shall part [m/s], (m,), that close faster than what loads add in a few steps."""
+        closing = -np.einsum("mi,mi->m", contacts.normal, speed - contacts.velocity)
+        loads = np.abs(np.einsum("mi,mi->m", contacts.normal, added))
+        return np.where(closing > _SLOW * loads, self.settings.restitution * closing, 0.0)
+
+    def _check(self, inputs: Inputs) -> None:
+        for moment in (inputs.begin, inputs.end):
+            if len(moment.colliders) != len(self.colliders):
+                raise SceneError(
+                    f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
+                    f"{len(self.colliders)}: give one placement for each."
+                )
+
+
+def _lanes(values: FloatArray) -> SingleArray:
+    """Vectors, (m, 3), as contiguous lanes in single precision, (3, m)."""
+    return np.ascontiguousarray(values.T, dtype=np.float32)

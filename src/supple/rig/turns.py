@@ -1,0 +1,47 @@
+"""How a rig turns the flesh around its vertices, where it knows."""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.linalg.small import matmul_nt, signed_svd
+from supple.rig.rig import Rig
+
+__all__ = ["Turning", "find_turns", "nearest_rotations"]
+
+FloatArray = NDArray[np.float64]
+Vertices = NDArray[np.integer] | None
+
+
+@runtime_checkable
+class Turning(Protocol):
+    """A rig with a skin that turns."""
+
+    def turns(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray | None:
+        """Rotations at all vertices, or the chosen ones, (k, 3, 3); None where what lies below knows of none."""
+
+
+def find_turns(rig: Rig, pose: FloatArray, vertices: Vertices = None) -> FloatArray | None:
+    """Rotations of a rig at all vertices, or the chosen ones, (k, 3, 3); None for a black box."""
+    return rig.turns(pose, vertices) if isinstance(rig, Turning) else None
+
+
+def nearest_rotations(A: FloatArray) -> FloatArray:
+    """The rotations nearest to matrices, (n, 3, 3) each; they exist where a matrix is singular, too."""
+    turns = np.empty_like(A)
+    _fill_rotations(A, turns)
+    return turns
+
+
+@njit(cache=True)
+def _fill_rotations(A: FloatArray, R: FloatArray) -> None:
+    for k in range(len(A)):
+        a = A[k]
+        F = (a[0, 0], a[0, 1], a[0, 2], a[1, 0], a[1, 1], a[1, 2], a[2, 0], a[2, 1], a[2, 2])
+        U, _, V = signed_svd(F)
+        turn = matmul_nt(U, V)
+        for i in range(3):
+            for j in range(3):
+                R[k, i, j] = turn[3 * i + j]
