@@ -55,12 +55,12 @@ class HyperReducedSystem:
             self._adrift = weight * (1.0 + damping.mass * h) / h**2
         self._fitted = not all(fit.is_complete for fit in model.fits)
         self.answers = tuple(
-            np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0) for one in self.factors])
+            np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
             for fit in model.fits
-        )  # fmt: skip
-        """D for each type of constraint, (g, c, M): one for all axes or one each."""
-        self.quick = tuple(np.ascontiguousarray(D.transpose(0, 2, 1), precision) for D in self.answers)
-        """The same transposed, as iterations use them."""
+        )
+        """D transposed for each type of constraint, (g, M, c): one for all axes or one each."""
+        self.quick = tuple(D.astype(precision) for D in self.answers)
+        """The same as iterations use them."""
 
     def _factor(self, A: sp.csr_array, pull: FloatArray) -> BlockCholesky:
         rows = self.holds.rows
@@ -97,8 +97,8 @@ class HyperReducedSystem:
         """D c of one type of constraint for coefficients (3, M), in double precision: (c, 3)."""
         D, c = self.answers[kind], coefficients.astype(np.float64)
         if len(D) == 1:
-            return np.asarray(D[0] @ c.T)
-        return np.column_stack([D[axis] @ c[axis] for axis in range(3)])
+            return np.asarray((c @ D[0]).T)
+        return np.column_stack([c[axis] @ D[axis] for axis in range(3)])
 
     def keep_turning(self, reached: FloatArray, right: FloatArray) -> FloatArray:
         """Coordinates reached (c, 3), turned so that constraints have no torque on a body that nothing holds.
