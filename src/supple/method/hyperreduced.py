@@ -79,7 +79,8 @@ class HyperReducedSolver:
             system = self.system(h, live)
             forces = live.forces(inputs.end.forces)
             targets = self._loads.targets(live, inputs.end.targets) if len(system.pull) else _NOWHERE
-            base = system.predict(state.q, state.v, self._loads.push(forces), targets)
+            right = system.gather(state.q, state.v, self._loads.push(forces), targets)
+            base = system.predict(right)
             guess = state.q + h * state.v
             guess += np.outer(self.model.positions.constant, h * h * self._loads.gravity(forces))
         with watch.phase("iterations"):
@@ -89,6 +90,7 @@ class HyperReducedSolver:
             q = q + system.answer(kind, own)
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
+        q = system.keep_turning(q, right)
         if not turns.shape[1]:
             turns = self._find_turns(q)
         v = (q - state.q) / h

@@ -19,7 +19,7 @@ from supple.subspace.skinning_space import handle_weights, skinning_space
 __all__ = ["HyperReducedModel", "SpaceSizes", "prepare_spaces"]
 
 FloatArray = NDArray[np.float64]
-_FEW = 60  # constraints of a type: so few are all evaluated, none is fitted
+_FEW = 60  # constraints of a type: so few, or no more than functions, are all evaluated and none is fitted
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SpaceSizes:
     """Of handles, times the distance within which they cover the body: 2 is smoother and three times as slow."""
     functions: int = 60
     """Weight functions of a projection space."""
-    function_radius: float = 2.2
+    function_radius: float = 1.5
     """Likewise."""
     rank: int | None = None
     """Columns kept of a projection space: without a number two thirds of the functions, half of [BEH18]'s columns."""
@@ -103,7 +103,7 @@ def _fit(
     sizes: SpaceSizes,
 ) -> ProjectionFit:
     count = len(constraint.stencils)
-    if count <= _FEW:
+    if count <= max(_FEW, sizes.functions):
         return fit_projections(constraint, complete_space(constraint), positions, np.arange(count))
     own = np.unique(constraint.stencils.vertices)
     spread = everywhere
