@@ -18,6 +18,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
+from supple.contact.links import look
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -61,8 +62,7 @@ class ContactStep:
 
     def look(self, q: FloatArray) -> FloatArray:
         """C q, (m, 3), of a method's coordinates or their rates, (r, 3)."""
-        rows = (self.grip.value, self.grip.column, self.grip.start)
-        return np.asarray(sp.csr_array(rows, shape=(len(self.base), len(q))) @ q)
+        return np.asarray(look(self.grip.start, self.grip.column, self.grip.value, q))
 
     def answer(self, forces: FloatArray) -> FloatArray:
         """How far forces on the contacts [N], (m, 3), move the coordinates, (r, 3)."""
@@ -176,8 +176,7 @@ class ProjectiveContact:
         origin: FloatArray,
     ) -> ContactStep:
         linked, normal = delassus.link(contacts), contacts.normal
-        C = sp.csr_array((linked.value, linked.column, linked.start), shape=(len(contacts), len(motion)))
-        begin, speed, end = np.split(C @ motion, 3, axis=1)
+        begin, speed, end = np.split(look(linked.start, linked.column, linked.value, motion), 3, axis=1)
         base = begin + duration * contacts.velocity
         depth = np.einsum("mi,mi->m", normal, contacts.offset - base)
         goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
