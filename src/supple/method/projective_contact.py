@@ -26,6 +26,7 @@ from supple.contact.settings import ContactSettings
 from supple.contact.surfels import Surfels
 from supple.contact.sweep import settle
 from supple.errors import SceneError
+from supple.mesh.adjacency import vertex_labels
 from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
 from supple.solve.inputs import Inputs
@@ -131,7 +132,7 @@ class ProjectiveContact:
         if self.settings.self_contact:
             if body.cells.shape[1] != 4:
                 raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
-            self._surfels = Surfels(body.surface, vertices)
+            self._surfels = Surfels(body.surface, vertices, vertex_labels(body.cells, len(body.vertices)))
             self._tangents = sp.csr_array(self._surfels.tangents @ rows)
 
     def begin(
@@ -182,7 +183,8 @@ class ProjectiveContact:
         goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
         friction, force = np.full_like(goal, self.settings.friction), _lanes(pressing.recall(contacts))
         tolerance = _TOLERANCE * self._size
-        grip = Grip.take(linked, _lanes(base - origin), _lanes(normal), goal, friction, force, tolerance)
+        seen = base - contacts.weights.sum(axis=1)[:, None] * origin  # pairs see no origin
+        grip = Grip.take(linked, _lanes(seen), _lanes(normal), goal, friction, force, tolerance)
         impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
         return ContactStep(contacts, base, impact, grip)
 
