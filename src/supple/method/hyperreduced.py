@@ -6,12 +6,17 @@ evaluated in double precision, so that free flight keeps momentum.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
+from supple.contact.collider import Collider
+from supple.contact.grip import NO_GRIP, Grip
+from supple.contact.pressing import Pressing
+from supple.contact.settings import ContactSettings
 from supple.errors import ConvergenceError, SceneError
 from supple.linalg.rotation import nearest_quaternions
 from supple.method.checks import check_duration
@@ -20,6 +25,7 @@ from supple.method.hyperreduced_local import Local
 from supple.method.hyperreduced_model import HyperReducedModel, prepare_spaces
 from supple.method.hyperreduced_state import HyperReducedState
 from supple.method.hyperreduced_system import HyperReducedSystem
+from supple.method.projective_contact import ProjectiveContact, choose_candidates
 from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
 from supple.solve.live import Live
@@ -45,9 +51,13 @@ class HyperReducedSolver:
         time_step: float = 0.01,
         iterations: int = 10,
         precision: Literal["single", "double"] = "single",
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
+        candidates: int = 1600,
     ) -> None:
         """Without a `model` spaces of the usual size are made. `time_step` [s] is what steps are expected to be; one
-        of another length is prepared when it comes. `precision` is that of the iterations."""
+        of another length is prepared when it comes. `precision` is that of the iterations. The placements of
+        `colliders` come with each moment; so many `candidates` among the surface's vertices touch them."""
         if iterations < 1:
             raise SceneError(f"iterations = {iterations} makes no sense: ask for at least 1.")
         if not time_step > 0.0:
@@ -59,6 +69,10 @@ class HyperReducedSolver:
         self._systems: OrderedDict[tuple[Any, ...], HyperReducedSystem] = OrderedDict()
         self._locals = [Local(fit, self._precision) for fit in self.model.fits]
         self._centre = np.asarray(self.model.mass @ self.model.positions.constant) / body.mass.sum()
+        self._contact: ProjectiveContact | None = None
+        if colliders or (contact is not None and contact.self_contact):
+            vertices = choose_candidates(body, candidates)
+            self._contact = ProjectiveContact(body, vertices, self._loads.U, colliders, contact)
         self.system(time_step, Live())
 
     def start(self, inputs: Inputs | None = None) -> HyperReducedState:
@@ -83,19 +97,33 @@ class HyperReducedSolver:
             base = system.predict(right)
             guess = state.q + h * state.v
             guess += np.outer(self.model.positions.constant, h * h * self._loads.gravity(forces))
+        touching, origin = None, self._centre @ guess
+        if self._contact is not None:
+            with watch.phase("contact"):
+                links = system.delassus(self._loads.U)
+                touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin)
         with watch.phase("iterations"):
-            turns, coefficients = self._iterate(system, base, guess, state.turns)
+            grip = NO_GRIP if touching is None else touching.grip
+            turns, coefficients = self._iterate(system, base, guess, state.turns, origin, grip)
         q = base
         for kind, own in enumerate(coefficients):
             q = q + system.answer(kind, own)
+        pressed = None if touching is None else touching.forces()
+        if touching is not None and pressed is not None:
+            q = q + touching.answer(pressed)
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
-        q = system.keep_turning(q, right)
+        if pressed is None or not pressed.any():  # what touches turns the body too
+            q = system.keep_turning(q, right)
         if not turns.shape[1]:
             turns = self._find_turns(q)
-        v = (q - state.q) / h
-        reached = HyperReducedState(inputs.end.time, q, v, (v - state.v) / h, turns, live)
-        return reached, Report(watch.finish(), self.iterations, 0, "reduced", 0.0)
+        v, pressing, touch = (q - state.q) / h, Pressing.none(), None
+        if touching is not None:
+            v, pressing, touch = touching.bounce(v), touching.pressing(), touching.touch(touching.look(q))
+        reached = HyperReducedState(inputs.end.time, q, v, (v - state.v) / h, turns, live, pressing)
+        count = 0 if touch is None else len(touch)
+        report = Report(watch.finish(), self.iterations, 0, "reduced", 0.0, contacts=count, touching=touch)
+        return reached, report
 
     def positions(self, state: HyperReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return self.model.positions.lift(state.q, vertices)
@@ -134,19 +162,27 @@ class HyperReducedSolver:
         return self._systems[key]
 
     def _iterate(
-        self, system: HyperReducedSystem, base: FloatArray, guess: FloatArray, turns: Numbers
+        self,
+        system: HyperReducedSystem,
+        base: FloatArray,
+        guess: FloatArray,
+        turns: Numbers,
+        origin: FloatArray,
+        grip: Grip,
     ) -> tuple[Numbers, list[Numbers]]:
-        """Quaternions and coefficients after the iterations from a guess."""
-        move = np.outer(self.model.positions.constant, self._centre @ guess)
+        """Quaternions and coefficients after the iterations from a guess, with positions seen from an origin [m]."""
+        move = np.outer(self.model.positions.constant, origin)
         start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
         turns = turns.astype(self._precision)
         memories = _split(turns, self._locals)
         coefficients = [np.empty((3, D.shape[1]), self._precision) for D in system.quick]
         out, runs = np.empty_like(q), self.iterations if len(self._locals) == 1 else 1
         for _ in range(self.iterations // runs):
-            source = start
-            for local, memory, D, own in zip(self._locals, memories, system.quick, coefficients, strict=True):
-                local.settle(q, source, out, runs, memory, D, own)
+            source, last = start, len(self._locals) - 1
+            for kind, local, memory, D, own in zip(
+                range(last + 1), self._locals, memories, system.quick, coefficients, strict=True
+            ):
+                local.settle(q, source, out, runs, memory, D, own, grip if kind == last else NO_GRIP)
                 source = out
             q, out = out, q
         return turns, coefficients

@@ -11,17 +11,18 @@ import numpy as np
 from numba import njit
 
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
+from supple.contact.sweep import press
 from supple.linalg.compiled import compile_copy
 
 __all__ = ["settle_kernel"]
 
 
-def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients):
+def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
     """out (3, c) = base + coefficients · answer after some iterations from q (3, c).
 
     Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, SEEN, 4); `fit` is the transposed
     fit, (s, m) or (p s, m); `answer` (g, M, c) holds D = A⁻¹UᵀSᵀV transposed, one for all axes or one each;
-    `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing.
+    `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing; `grip` are contacts, or none.
     """
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
@@ -77,6 +78,8 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
                         P[i, r, begin + l] = t[PROJECTION + 3 * r + i, l]
         coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
         _apply(coefficients, answer, base, out)
+        if len(grip.goal):
+            press(grip, out)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})

@@ -35,7 +35,8 @@ class Loads:
 
     def __init__(self, positions: PositionSpace, mass: sp.csr_array, own: Pins) -> None:
         self._positions, self._own = positions, own
-        self._U = positions.matrix()
+        self.U = positions.matrix()
+        """(n, c)"""
         self._weight = np.asarray(mass @ positions.constant)
         self._known: dict[tuple[int, int], tuple[object, FloatArray]] = {}
         self._held: Holds | None = None
@@ -59,7 +60,7 @@ class Loads:
                 case NodalForce(vertices, weights, vector):
                     total += np.outer(self._spread(vertices, weights), vector)
                 case _:
-                    total += self._U.T @ external_force((force,), self._positions.mass)
+                    total += self.U.T @ external_force((force,), self._positions.mass)
         return total
 
     def holds(self, live: Live) -> Holds:
@@ -82,9 +83,9 @@ class Loads:
     def _find(self, live: Live) -> Holds:
         pins = live.pins(self._own)
         grabs = [
-            self._U[list(grab.vertices)].T @ np.asarray(grab.weights, np.float64) for grab in live.grabs
+            self.U[list(grab.vertices)].T @ np.asarray(grab.weights, np.float64) for grab in live.grabs
         ]  # fmt: skip
-        rows = sp.vstack([self._U[pins.vertices], sp.csr_array(np.reshape(grabs, (-1, self._U.shape[1])))], "csr")
+        rows = sp.vstack([self.U[pins.vertices], sp.csr_array(np.reshape(grabs, (-1, self.U.shape[1])))], "csr")
         pinned = np.concatenate([pins.held, np.zeros((len(grabs), 3), np.bool_)])
         stiffness = np.concatenate([np.zeros(len(pins.vertices)), [grab.stiffness for grab in live.grabs]])
         key = (
@@ -97,5 +98,5 @@ class Loads:
         key = (id(vertices), id(weights))
         if key not in self._known:
             # The arrays are kept too, so that no others can get their numbers
-            self._known[key] = (vertices, weights), np.asarray(self._U[vertices].T @ np.asarray(weights, np.float64))
+            self._known[key] = (vertices, weights), np.asarray(self.U[vertices].T @ np.asarray(weights, np.float64))
         return self._known[key][1]

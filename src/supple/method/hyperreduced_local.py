@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.grip import Grip
 from supple.method.hyperreduced_kernels import settle_kernel
 from supple.subspace.projection_fit import ProjectionFit
 
@@ -51,13 +52,15 @@ class Local:
         memory: Numbers,
         answer: Numbers,
         coefficients: Numbers,
+        grip: Grip,
     ) -> None:
         """out = base + coefficients answer after some iterations from q, all (3, c).
 
-        `memory` are quaternions (4, s), empty after a leap; `answer` (g, M, c), `coefficients` (3, M).
+        `memory` are quaternions (4, s), empty after a leap; `answer` (g, M, c), `coefficients` (3, M);
+        `grip` holds contacts.
         """
         run = self._warm if memory.shape[1] else self._cold
-        run(q, base, out, rounds, *self._seen, self._parameters, memory, self._sampled, answer, coefficients)
+        run(q, base, out, rounds, *self._seen, self._parameters, memory, self._sampled, answer, coefficients, grip)
 
     def values(self, q: FloatArray) -> FloatArray:
         """S U q of the samples at coordinates (c, 3): (s, p, 3)."""

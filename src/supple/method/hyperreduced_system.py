@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from supple.contact.delassus import Delassus
 from supple.elastic import Damping
 from supple.linalg.block_cholesky import BlockCholesky, multiply_blocks
 from supple.method.hyperreduced_loads import Holds
@@ -49,6 +50,7 @@ class HyperReducedSystem:
         alike = bool((self.pull == self.pull[:, :1]).all())
         self.factors = [self._factor(A, self.pull[:, axis]) for axis in range(1 if alike else 3)]
         self._adrift: FloatArray | None = None
+        self._delassus: Delassus | None = None
         ones = self._shift = model.positions.constant
         weight = np.asarray(model.mass @ ones)
         if not len(self.pull) and np.abs(model.stiffness @ ones).max() < 1e-9 * np.abs(model.stiffness.data).max():
@@ -65,6 +67,16 @@ class HyperReducedSystem:
     def _factor(self, A: sp.csr_array, pull: FloatArray) -> BlockCholesky:
         rows = self.holds.rows
         return BlockCholesky(A + rows.T @ (rows * pull[:, None]) if len(pull) else A)
+
+    def delassus(self, U: sp.csr_array) -> Delassus:
+        """Compliances of contacts, which are learnt as they are needed; positions are U q, (n, c)."""
+        if self._delassus is None:
+
+            def respond(vertices: NDArray[np.int32]) -> FloatArray:
+                return np.stack([one.solve(U[vertices].toarray().T).T for one in self.factors])
+
+            self._delassus = Delassus(U, respond, len(self.factors))
+        return self._delassus
 
     def gather(self, q: FloatArray, v: FloatArray, push: FloatArray, targets: FloatArray) -> FloatArray:
         """The right-hand side [N], (c, 3), of inertia, drag, loads Uᵀf [N], (c, 3), and targets [m] of what holds."""

@@ -18,6 +18,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
+from supple.contact.links import look
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -25,9 +26,12 @@ from supple.contact.settings import ContactSettings
 from supple.contact.surfels import Surfels
 from supple.contact.sweep import settle
 from supple.errors import SceneError
+from supple.mesh.adjacency import vertex_labels
+from supple.mesh.farthest import spread_points
+from supple.mesh.geodesic import Geodesics
 from supple.solve.inputs import Inputs
 
-__all__ = ["ContactStep", "ProjectiveContact"]
+__all__ = ["ContactStep", "ProjectiveContact", "choose_candidates"]
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
@@ -56,6 +60,22 @@ class ContactStep:
         """Brings the forces up to date, under which the contacts are now at `points` C x [m], (m, 3)."""
         grip, moved = self.grip, _lanes(points - self.base)
         settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
+
+    def look(self, q: FloatArray) -> FloatArray:
+        """C q, (m, 3), of a method's coordinates or their rates, (r, 3)."""
+        return np.asarray(look(self.grip.start, self.grip.column, self.grip.value, q))
+
+    def answer(self, forces: FloatArray) -> FloatArray:
+        """How far forces on the contacts [N], (m, 3), move the coordinates, (r, 3)."""
+        Y, forces = self.grip.Y, forces.astype(np.float32)
+        if len(Y) == 1:
+            return np.asarray(Y[0].T @ forces, np.float64)
+        return np.column_stack([Y[axis].T @ forces[:, axis] for axis in range(3)]).astype(np.float64)
+
+    def bounce(self, v: FloatArray) -> FloatArray:
+        """Rates of the coordinates at the end of the step, (r, 3), with what restitution adds to them."""
+        forces = self.rebound(self.look(v)) if self.impact.any() else None
+        return v if forces is None else v + self.answer(forces)
 
     def rebound(self, velocity: FloatArray) -> FloatArray | None:
         """Forces [N/s], (m, 3), that add to `velocity` C v at the end [m/s], (m, 3), what makes contacts bounce.
@@ -115,7 +135,7 @@ class ProjectiveContact:
         if self.settings.self_contact:
             if body.cells.shape[1] != 4:
                 raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
-            self._surfels = Surfels(body.surface, vertices)
+            self._surfels = Surfels(body.surface, vertices, vertex_labels(body.cells, len(body.vertices)))
             self._tangents = sp.csr_array(self._surfels.tangents @ rows)
 
     def begin(
@@ -146,9 +166,21 @@ class ProjectiveContact:
             found = join((found, own))
         if not len(found):
             return None
-        order = np.argsort(self._rank[found.vertices[:, 0]], kind="stable")[:_MOST]
+        order = self._order(found, begin, inputs.duration)[:_MOST]
         step = np.concatenate([q, v, predicted], axis=1), inputs.duration
         return self._freeze(choose(found, order), *step, pressing, delassus, np.zeros(3) if origin is None else origin)
+
+    def _order(self, found: Contacts, begin: FloatArray, duration: float) -> NDArray[np.intp]:
+        """Contacts by the order of their vertices, but close ones before most of those that are not.
+
+        Loads alone would take half the body through the floor in a long step: of what they lead there, enough are
+        kept to stop an impact, and more of what rests there already.
+        """
+        first, second = (self._rank[found.vertices[:, k]] for k in range(2))
+        apart = begin[first] + found.weights[:, 1:2] * begin[second] + duration * found.velocity - found.offset
+        later = np.einsum("mi,mi->m", found.normal, apart) > _NEAR * self._size
+        later[np.argsort(first, kind="stable")[: _MOST // 2]] = False
+        return np.lexsort((first, later))
 
     def _freeze(
         self,
@@ -160,14 +192,14 @@ class ProjectiveContact:
         origin: FloatArray,
     ) -> ContactStep:
         linked, normal = delassus.link(contacts), contacts.normal
-        C = sp.csr_array((linked.value, linked.column, linked.start), shape=(len(contacts), len(motion)))
-        begin, speed, end = np.split(C @ motion, 3, axis=1)
+        begin, speed, end = np.split(look(linked.start, linked.column, linked.value, motion), 3, axis=1)
         base = begin + duration * contacts.velocity
         depth = np.einsum("mi,mi->m", normal, contacts.offset - base)
         goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
         friction, force = np.full_like(goal, self.settings.friction), _lanes(pressing.recall(contacts))
         tolerance = _TOLERANCE * self._size
-        grip = Grip.take(linked, _lanes(base - origin), _lanes(normal), goal, friction, force, tolerance)
+        seen = base - contacts.weights.sum(axis=1)[:, None] * origin  # pairs see no origin
+        grip = Grip.take(linked, _lanes(seen), _lanes(normal), goal, friction, force, tolerance)
         impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
         return ContactStep(contacts, base, impact, grip)
 
@@ -184,6 +216,15 @@ class ProjectiveContact:
                     f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
                     f"{len(self.colliders)}: give one placement for each."
                 )
+
+
+def choose_candidates(body: ProjectiveBody, count: int) -> IntArray:
+    """Vertices of the surface, each the farthest along it from all before, as many as asked for or as there are."""
+    if count < 1:
+        raise SceneError(f"{count} candidates for contact make no sense: ask for at least 1.")
+    used, triangles = np.unique(body.surface.triangles, return_inverse=True)
+    graph = Geodesics.along(body.vertices[used], triangles.reshape(-1, 3).astype(np.int32))
+    return used[spread_points(graph, count).vertices].astype(np.int32)
 
 
 def _lanes(values: FloatArray) -> SingleArray:
