@@ -7,7 +7,8 @@ from supple.bench import find_benchmarks
 
 KEYS = (
     "case surface_vertices tets contacts friction refit_ms pass_ms detect_ms force_ms freeze_ms hessian_ms brute_ms "
-    "step_ms_free step_ms_contact contact_share newton_free newton_contact rounds step_contacts"
+    "step_ms_free step_ms_air step_ms_contact contact_share newton_free newton_contact linear_free linear_contact "
+    "rounds step_contacts"
 )
 
 

@@ -38,7 +38,7 @@ def test_compliances_equal_dense_algebra_and_are_asked_for_once():
 
 
 def test_columns_beyond_the_memory_are_learnt_anew(monkeypatch):
-    monkeypatch.setattr("supple.contact.delassus._MEMORY", 4 * 6 * 5)
+    monkeypatch.setattr("supple.contact.delassus._MEMORY", 4 * 12 * 4)
     delassus = Delassus(sp.csr_array(sp.eye_array(6)), lambda vertices: np.eye(6)[None, vertices])
     for vertices in ([0, 1, 2], [3, 4], [5, 0]):
         linked = delassus.link(make_contacts([[v] * 4 for v in vertices], [[1, 0, 0, 0]] * len(vertices)))

@@ -1,5 +1,7 @@
 """What a body is found to touch, and how contacts are followed from round to round."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,7 +11,7 @@ from supple.contact.box import Box
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.plane import Plane
-from supple.contact.sets import anchor, choose, join, merge
+from supple.contact.sets import anchor, choose, join, keep_areas, merge, share
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
@@ -142,9 +144,26 @@ def test_merged_contacts_are_followed_from_round_to_round() -> None:
     assert listed(merge(old, new, x)) == list(moved), "vertex 1 pushes where nothing is, the open 2 may close"
     assert listed(merge(old, new, x, drop=False)) == sorted([*moved, (0, 1, 0, 0.1)])
     assert listed(merge(old, new, x, several=True)) == sorted([*moved, (SELF, 0, 7, 0.1)], key=lambda row: row[:2])
+    crowd = contacts((SELF, 0, 6, 0.1), (SELF, 0, 7, 0.2))
+    assert listed(merge(crowd, new, x))[:3] == [(SELF, 0, 8, 0.3), (SELF, 0, 6, 0.1), (SELF, 0, 7, 0.2)]
     steady = merge(old, new, x, refresh=False)
     assert listed(steady) == [*listed(old), (0, 4, 0, 0.5)]
     assert listed(merge(Contacts.none(), new, x)) == listed(new)
+
+
+def test_known_contacts_stand_for_as_much_as_before() -> None:
+    old = replace(contacts((SELF, 0, 7, 0.1), (0, 1, 0, 0.1)), area=np.array([2.0, 3.0]))
+    new = contacts((SELF, 0, 8, 0.1), (0, 1, 0, 0.2), (1, 1, 0, 0.2))
+    assert keep_areas(new, old).area.tolist() == [1.0, 3.0, 1.0]
+
+
+def test_contacts_of_one_vertex_that_push_the_same_way_share_its_area() -> None:
+    x = np.zeros((5, 3))
+    several = contacts((SELF, 0, 6, 0.1), (SELF, 0, 7, 0.2), (SELF, 0, 8, -0.1), (SELF, 1, 6, 0.1), (0, 0, 0, 0.1))
+    assert share(several, x).area == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1.0, 1.0]), "what is open does not push"
+    normal = several.normal.copy()
+    normal[1] = [1.0, 0.0, 0.0]
+    assert share(replace(several, normal=normal), x).area == pytest.approx([1.0, 1.0, 1 / 2, 1.0, 1.0]), "a fold"
 
 
 def test_with_alpha_a_contact_is_held_where_it_was_found_and_found_as_deep_as_it_is(body: Body) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple.contact.hierarchy import BoxTree, LeafPairs, cross_points, cross_trees
+from supple.contact.hierarchy import BoxTree, LeafPairs, cross_trees
 from supple.shape import make_shape
 
 
@@ -57,15 +57,12 @@ def test_crossing_trees_finds_every_pair_of_leaves_that_meet(few, many):
         assert _pairs(found) == _meet(a[one.leaves :], b[two.leaves :])
 
 
-def test_crossing_points_finds_the_leaves_that_hold_them():
-    rng = np.random.default_rng(3)
-    mesh = make_shape("capsule", resolution=14)
+def test_boxes_of_things_are_theirs_leaf_by_leaf():
+    mesh = make_shape("capsule", resolution=8)
     tree = BoxTree.build(mesh.vertices, mesh.tets)
-    boxes = tree.refit(mesh.vertices)
-    points = rng.uniform(-0.6, 0.6, size=(200, 3))
-    found = cross_points(points, boxes)
-    assert _pairs(found) == _meet(np.concatenate([points, points], axis=1), boxes[tree.leaves :])
-    assert len(cross_points(points[:0], boxes).leaves) == 0
+    corners = mesh.vertices[mesh.tets[tree.order]]
+    boxes = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+    assert np.array_equal(tree.box_things(mesh.vertices, mesh.tets), boxes)
 
 
 def test_leaves_follow_the_shape():

@@ -6,7 +6,7 @@ import pytest
 from supple.contact.box import Box
 from supple.contact.mesh_collider import MeshCollider
 from supple.contact.sphere import Sphere
-from supple.errors import MeshError
+from supple.errors import MeshError, SuppleWarning
 from supple.mesh import TriMesh
 from supple.shape import make_shape
 
@@ -72,3 +72,16 @@ def test_a_sheet_without_thickness_is_refused() -> None:
     sheet = Box((1.0, 1e-9, 1.0)).surface()
     with pytest.raises(MeshError, match="encloses nothing"):
         MeshCollider(sheet)
+
+
+def test_a_surface_that_crosses_itself_is_named_with_place_and_remedy() -> None:
+    one, other = make_shape("sphere", resolution=8).surface(), make_shape("sphere", resolution=8).surface()
+    shift = [0.3 * float(np.ptp(one.vertices[:, 0])), 0.0, 0.0]
+    both = TriMesh(
+        np.concatenate([one.vertices, other.vertices + shift]),
+        np.concatenate([one.triangles, other.triangles + np.int32(len(one.vertices))]),
+    )
+    with pytest.warns(SuppleWarning, match=r"crosses itself: \d+ triangles .* the first at \(.*Unite the parts"):
+        MeshCollider(both)
+    apart = TriMesh(both.vertices + np.repeat([[0.0], [2.0]], len(one.vertices), axis=0), both.triangles)
+    MeshCollider(apart)  # nothing is said of parts that do not overlap

@@ -9,6 +9,7 @@ from supple.contact.contacts import SELF, Contacts
 from supple.contact.potential import ContactPotential
 from supple.contact.stiffness import default_stiffness, estimate_depth
 from supple.elastic import Body, Pins, StiffnessMap
+from supple.linalg.overlay import Merger
 from supple.material import NeoHookean, StVK
 from supple.mesh.grid import fill_box
 from supple.solve.events import Grab
@@ -118,19 +119,15 @@ def test_open_contacts_without_friction_do_nothing() -> None:
     assert potential.energy(x) == 0.0
     assert not potential.forces(x).any()
     assert not potential.curvature(x).any()
-    assert not potential.quadratic(x)[0].any()
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-@pytest.mark.parametrize("friction", [None, 0.5])
-def test_quadratic_has_the_same_gradient_and_is_convex(alpha: float, friction: float | None) -> None:
-    potential, begin = make_potential(alpha, friction)
-    for x in (begin, moved(begin), moved(begin, 4, 1.0)):
-        matrix, target = potential.quadratic(x)
-        c = potential.contacts
-        force = np.einsum("mij,mj->mi", matrix, c.gap(x) + c.offset - target)
-        assert np.allclose(force, -potential.forces(x), atol=1e-11 * np.abs(force).max())
-        assert np.linalg.eigvalsh(matrix).min() >= -1e-12 * np.abs(matrix).max()
+def test_cautious_curvature_bounds_friction_from_above() -> None:
+    """½ (u - v)ᵀ C (u - v) with the gradient at v lies above D everywhere, and C above its second derivative."""
+    potential, begin = make_potential()
+    for x in (moved(begin), moved(begin, 4, 1.0)):
+        cautious, exact = potential.curvature(x, cautious=True), potential.curvature(x)
+        assert np.linalg.eigvalsh(cautious - exact).min() >= -1e-12 * np.abs(cautious).max()
+    assert np.abs(cautious - exact).max() > 0.0
 
 
 def test_terms_are_named_and_make_up_the_gradient() -> None:
@@ -186,9 +183,9 @@ def test_a_step_holds_contact_and_grabs_in_energy_gradient_and_hessian(body: Bod
     x = rest + 0.01 * np.random.default_rng(4).normal(size=rest.shape)
     assert {"contact", "friction", "grab"} <= set(step.terms(x))
     data = np.empty(step.map.pattern.nonzeros)
-    overlay = step.hessian(x, data, project=False)
-    assert overlay is not None
-    dense = step.map.pattern.to_scipy(data).toarray() + overlay.pattern.to_scipy(overlay.data).toarray()
+    step.stiffen(x, data, project=False)
+    pattern, total = Merger(step.map.pattern).merge(data, step.join(x))
+    dense = pattern.to_scipy(total).toarray()
     free, h = step.map.free, 1e-6
     direction = np.random.default_rng(5).normal(size=(len(free), 3))
     direction.ravel()[step.map.locked] = 0.0
@@ -204,13 +201,14 @@ def test_a_step_holds_contact_and_grabs_in_energy_gradient_and_hessian(body: Bod
     assert np.array_equal(locked, np.eye(len(dense))[step.map.locked])
 
 
-def test_a_collider_and_a_grab_of_one_element_need_no_overlay(body: Body) -> None:
+def test_a_collider_and_a_grab_of_one_element_need_no_new_pattern(body: Body) -> None:
     tet = tuple(int(v) for v in body.mesh.tets[5])
     grabs = (Grab("point", tet, (0.1, 0.2, 0.3, 0.4), (0.0, 0.0, 0.0), 100.0),)
     contacts, _ = make_contacts(1, 0, 10)
     contacts = replace(contacts, vertices=contacts.vertices % len(body.mesh.vertices))
     step, x = make_step(body, ContactPotential(contacts, body.mesh.vertices, 1e4), grabs)
-    assert step.hessian(x, np.empty(step.map.pattern.nonzeros), project=True) is None
+    data = np.zeros(step.map.pattern.nonzeros)
+    assert Merger(step.map.pattern).merge(data, step.join(x))[0] is step.map.pattern
 
 
 def test_default_stiffness_sinks_contacts_by_a_tenth_of_what_an_element_gives(body: Body) -> None:

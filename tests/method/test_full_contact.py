@@ -13,7 +13,7 @@ from supple.contact.pipe import Pipe
 from supple.contact.plane import Plane
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Damping, Pins
-from supple.errors import ConvergenceError, SceneError, SuppleWarning
+from supple.errors import SceneError, SuppleWarning
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, FullState, Report
@@ -71,10 +71,11 @@ def ball() -> Body:
     return Body.build(make_shape("sphere", resolution=5), flesh, damping=Damping(stiffness=0.01))
 
 
-def share_of_surface(body: Body) -> np.ndarray:
-    """A third of the area of the triangles around each vertex [m²], (n,)."""
+def share_of_surface(body: Body, *, below: bool) -> np.ndarray:
+    """A third of the area of the triangles around each vertex, or of those that face down [m²], (n,)."""
     surface, shares = body.mesh.surface(), np.zeros(len(body.mass))
-    shares[body.mesh.surface_vertices()] = np.bincount(surface.triangles.ravel(), np.repeat(surface.areas() / 3, 3))
+    areas = surface.areas() * (surface.face_normals()[:, 1] < -0.9 if below else 1.0)
+    shares[body.mesh.surface_vertices()] = np.bincount(surface.triangles.ravel(), np.repeat(areas / 3, 3))
     return shares
 
 
@@ -90,7 +91,8 @@ def test_block_settles_at_the_depth_of_its_weight(block: Body, integrator: str) 
     assert touching is not None
     assert reports[-1].contacts == len(touching) == 25
     assert np.allclose(touching.force.sum(axis=0), [0.0, weight, 0.0], atol=1e-3 * weight)
-    areas = share_of_surface(block)[touching.vertex]
+    areas = share_of_surface(block, below=True)[touching.vertex]
+    assert np.isclose(areas.sum(), 0.2 * 0.2)  # the bottom alone: nothing of the side faces bears
     assert np.isclose(areas @ touching.depth / areas.sum(), weight / (stiffness * areas.sum()), rtol=1e-3)
     assert np.allclose(touching.force[:, 1], stiffness * areas * touching.depth)
     assert all(report.contact_settled for report in reports)
@@ -104,11 +106,68 @@ def test_static_block_falls_onto_the_floor_below_it_and_is_held_on_a_slope(block
     assert report.touching is not None
     assert np.allclose(report.touching.force.sum(axis=0), -block.mass.sum() * downhill(20), rtol=1e-3, atol=1e-6)
     assert abs(end.x[:, 1].min()) < 1e-3
-    hasty = FullSolver(block, integrator="static", max_iterations=8, colliders=FLOOR)
-    with pytest.raises(ConvergenceError, match="may slide or roll away"):
-        run(hasty, start, 1, 1.0, downhill(40))
+    with pytest.raises(SceneError, match=r"nothing holds the body along \(1, 0, 0\).* raise friction above 0.84"):
+        run(solver, start, 1, 1.0, downhill(40))
     with pytest.raises(SceneError, match="place a collider within"):
         run(solver, solver.from_full(x + [0.0, 5.0, 0.0], 0 * x, 0 * x), 1, 1.0, downhill(0))
+
+
+def test_static_ball_that_rolls_on_and_on_is_refused(ball: Body) -> None:
+    x = ball.mesh.vertices + [0.0, 0.55, 0.0]
+    solver = FullSolver(ball, integrator="static", colliders=FLOOR, contact=ContactSettings(friction=0.5))
+    start = solver.from_full(x, 0 * x, 0 * x)
+    with pytest.raises(SceneError, match=r"nothing holds the body along \(1, .* rolls on"):
+        run(solver, start, 1, 1.0, downhill(10))
+    _, (report,) = run(solver, start, 1, 1.0, downhill(0))
+    assert report.contact_settled
+
+
+def test_static_block_between_two_slopes_is_held_without_friction(block: Body) -> None:
+    # A V of two planes: neither alone could bear it
+    def lean(degrees: float, *place: float) -> Placement:
+        angle = np.radians(degrees)
+        turn = [[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]]
+        return Placement(np.array(turn), np.array(place))
+
+    solver = FullSolver(block, integrator="static", colliders=(Plane(), Plane()))
+    places = lean(-45.0, -0.01, 0.0, 0.0), lean(45.0, 0.21, 0.0, 0.0)
+    _, (report,) = run(solver, solver.start(), 1, 1.0, downhill(0), lambda time: places)
+    assert report.contact_settled
+    assert report.touching is not None
+    assert set(report.touching.source) == {0, 1}
+
+
+def test_colliders_have_friction_of_their_own(block: Body) -> None:
+    """Two blocks of one body on two planes: one slides as theory says, the other sticks."""
+    one = block.mesh
+    count = len(one.vertices)
+    vertices = np.concatenate([one.vertices, one.vertices + [0.0, 0.0, 1.0]])
+    both = Body.build(TetMesh.clean(vertices, np.concatenate([one.tets, one.tets + count])), block.parts[0].material)
+    slab, friction = Box((4.0, 0.2, 0.6)), 0.1
+    settings = ContactSettings(friction=0.6, collider_friction=(None, friction))
+    solver = FullSolver(both, colliders=(slab, slab), contact=settings)
+    places = at(0.0, -0.1, 0.1), at(0.0, -0.1, 1.1)
+    states, _ = run(solver, solver.start(), 40, 0.01, downhill(20), lambda time: places)
+    speeds = [[state.v[part].mean(axis=0)[0] for part in (slice(count), slice(count, None))] for state in states]
+    theory = G * (np.sin(np.radians(20)) - friction * np.cos(np.radians(20)))
+    assert abs(speeds[-1][0]) < 1e-3
+    assert np.isclose((speeds[-1][1] - speeds[20][1]) / 0.2, theory, rtol=0.02)
+    with pytest.raises(SceneError, match=r"contact collider_friction\[1\] = -1 makes no sense"):
+        ContactSettings(collider_friction=(None, -1.0))
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_cube_on_a_cube_comes_to_rest_vertex_on_vertex(friction: float) -> None:
+    one = fill_box((0, 0, 0), (0.1, 0.1, 0.1), 4)
+    count = len(one.vertices)
+    vertices = np.concatenate([one.vertices, one.vertices + [0.0, 0.1, 0.0]])
+    mesh = TetMesh.clean(vertices, np.concatenate([one.tets, one.tets + count]))
+    body = Body.build(mesh, StableNeoHookean(young=1e5))
+    solver = FullSolver(body, colliders=FLOOR, contact=ContactSettings(self_contact=True, friction=friction))
+    states, reports = run(solver, solver.start(), 30, 0.01, downhill(0))
+    assert all(report.contact_settled for report in reports)
+    assert [report.contact_rounds for report in reports[15:]] == [1] * 15
+    assert np.abs(states[-1].v).max() < 1e-2
 
 
 def test_block_sticks_below_the_angle_of_friction_and_slides_above_as_theory_says(block: Body) -> None:
@@ -134,7 +193,7 @@ def test_anisotropy_drags_a_block_down_a_slope_at_a_steady_speed(block: Body, al
     assert all(report.contact_settled for report in reports)
     assert max(report.contact_rounds for report in reports) <= 4
     low = block.mesh.vertices[:, 1] < 1e-9
-    area = share_of_surface(block)[low].sum()
+    area = share_of_surface(block, below=True)[low].sum()
     stiffness = solver._contact.detector.stiffness
     speed = block.mass.sum() * downhill(20.0)[0] / (stiffness * area * alpha * 0.01)
     assert mean(block, states[-1].v)[0] == pytest.approx(speed, rel=0.2)
@@ -161,7 +220,7 @@ def test_dropped_ball_gains_no_energy_and_comes_to_rest(ball: Body, integrator: 
     stiffness, x = 2e6, ball.mesh.vertices + [0.0, 0.55, 0.0]
     solver = FullSolver(ball, integrator=integrator, colliders=FLOOR, contact=ContactSettings(stiffness=stiffness))
     states, reports = run(solver, solver.from_full(x, 0 * x, 0 * x), 100, 0.02, downhill(0))
-    areas = share_of_surface(ball)
+    areas = share_of_surface(ball, below=False)
 
     def energy(state: FullState) -> float:
         pressed = np.minimum(state.x[:, 1], 0.0)

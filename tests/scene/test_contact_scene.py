@@ -77,6 +77,16 @@ def test_settings_reach_the_solver_in_metres() -> None:
     assert any("friction 0.3, stiffness 1e+06 Pa/m" in line for line in stage.describe())
 
 
+def test_a_collider_may_have_friction_of_its_own() -> None:
+    ice = {**FLOOR, "name": "ice", "friction": 0.05}
+    stage = set_stage(parse_scene({**SCENE, "collider": [FLOOR, ice], "contact": {"friction": 0.6}}))
+    assert stage.contact is not None
+    assert stage.contact.friction_of(np.array([0, 1, -1])).tolist() == [0.6, 0.05, 0.6]
+    assert any("friction 0.6 (0.6, 0.05 at the colliders), stiffness" in line for line in stage.describe())
+    with pytest.raises(SceneError, match=r"collider\[0\].friction = Infinity must be a finite number"):
+        parse_scene({**SCENE, "collider": [{**FLOOR, "friction": float("inf")}]})
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [

@@ -4,8 +4,9 @@
 itself; they are shaken sideways in implicit Euler steps of a hundredth second, without friction and with it. `fold` is
 a capsule bent over itself, without steps. Beside the refit stands `pass_ms`, one copy of a box for every tet; beside
 the search `brute_ms`, every surface vertex against every tet, where that takes seconds at most. `freeze_ms` finds the
-places of the contacts' stiffness in the matrix, once a round. A step without contact is that of the same body whose
-touching vertices are held instead, so that it deforms alike.
+rows of the contacts' springs among the unknowns, once a round. A step without contact is that of the same body on the
+same supports: its touching vertices are held, where friction holds them too in all directions, else up and down only,
+so that it slides as freely. Beside it stands the step of the same body in the air, which nothing supports.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,8 @@ _FOLD = {"small": (5_000,), "paper": (5_000, 100_000)}  # tets
 _FRICTION = (0.0, 0.5)
 _STEP, _WARM_UP, _STEPS = 0.01, 3, 8
 _STEP_KEYS = (
-    "step_ms_free", "step_ms_contact", "contact_share", "newton_free", "newton_contact", "rounds", "step_contacts",
+    "step_ms_free", "step_ms_air", "step_ms_contact", "contact_share", "newton_free", "newton_contact",
+    "linear_free", "linear_contact", "rounds", "step_contacts",
 )  # fmt: skip
 _DOWN = np.array([0.0, -9.81, 0.0])
 _SHAKE = 0.2  # speed at which the top starts sideways, in block sides a second
@@ -123,7 +125,7 @@ def _measure(case: _Case, friction: float) -> dict[str, object]:
     touching = int((contacts.depth(x) > 0.0).sum())
     lagged = detector.stiffness * contacts.area * np.maximum(contacts.depth(x), 0.0)
     potential = ContactPotential(
-        contacts, case.mesh.vertices, detector.stiffness, friction=friction or None, lagged=lagged, duration=_STEP
+        contacts, case.mesh.vertices, detector.stiffness, friction=friction, lagged=lagged, duration=_STEP
     )
     system = System(body, pins, "direct", None)
     coupling, surface = Coupling([potential], system.map), len(itself.vertices)
@@ -141,22 +143,29 @@ def _measure(case: _Case, friction: float) -> dict[str, object]:
         "detect_ms": best_ms(lambda: detector.detect(x, inputs)),
         "force_ms": best_ms(lambda: potential.gradient(x)),
         "freeze_ms": best_ms(lambda: Coupling([potential], system.map)),
-        "hessian_ms": best_ms(lambda: coupling.add(x, system.matrix)),
+        "hessian_ms": best_ms(lambda: coupling.stiffen(x)),
         "brute_ms": best_ms(lambda: itself.find_brute(x), 1) if few else None,
         **_compare_steps(case, settings),
     }
 
 
 def _compare_steps(case: _Case, settings: ContactSettings) -> dict[str, object]:
-    """Medians of steps with contact and of steps with the touching vertices held instead."""
+    """Medians of steps with contact, of steps with the touching vertices held instead, and of steps in the air."""
     if not len(case.touching):
         return dict.fromkeys(_STEP_KEYS)
     touching = _take_steps(case, Pins.of(case.held), case.colliders, settings)
-    free = _take_steps(case, Pins.of(np.union1d(case.held, case.touching)), (), None)
-    without, spent = (np.median([report.milliseconds["total"] for report in found]) for found in (free, touching))
-    iterations = [np.mean([report.newton_iterations for report in found]) for found in (free, touching)]
+    supports = Pins.merge([Pins.of(case.held), Pins.of(case.touching, "xyz" if settings.friction else "y")])
+    free = _take_steps(case, supports, (), None)
+    air = _take_steps(case, Pins.of(case.held), (), None)
+    without, aloft, spent = (
+        np.median([report.milliseconds["total"] for report in found]) for found in (free, air, touching)
+    )
+    newton, linear = (
+        [np.mean([getattr(report, key) for report in found]) for found in (free, touching)]
+        for key in ("newton_iterations", "linear_iterations")
+    )
     rounds, contacts = np.mean([(report.contact_rounds, report.contacts) for report in touching], axis=0)
-    values = (without, spent, spent / without - 1.0, *iterations, rounds, contacts)
+    values = (without, aloft, spent, spent / without - 1.0, *newton, *linear, rounds, contacts)
     return dict(zip(_STEP_KEYS, map(float, values), strict=True))
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
-from supple.contact.sweep import couple
+from supple.contact.links import couple, gather_compliances, gather_rows
 
 __all__ = ["Delassus", "Linked"]
 
@@ -43,51 +43,53 @@ class Delassus:
 
         That is (axes, k, r), where `axes` is 1, or 3 if pins hold single axes, so that A differs between them.
         """
-        self._rows = sp.csr_array(rows)
+        rows = sp.csr_array(rows)
+        self._rows = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
         self._respond = respond
         self._slot = np.full(rows.shape[0], -1, np.int32)
         self._columns = np.empty((axes, 0, rows.shape[1]), np.float32)
-        self._known = 0
+        self._table = np.empty((axes, 0, 0), np.float32)
+        self._known = np.zeros(0, np.int32)
         self._last: tuple[bytes, Linked] | None = None
 
     def link(self, contacts: Contacts) -> Linked:
         """Rows and compliances of the contacts; those of the last call are kept, because a resting body asks again."""
         key = contacts.vertices.tobytes() + contacts.weights.tobytes()
         if self._last is None or self._last[0] != key:
-            self._last = key, self._link(contacts)
+            self._last = key, self._link(contacts.vertices, contacts.weights)
         return self._last[1]
 
-    def _link(self, contacts: Contacts) -> Linked:
-        used = contacts.weights != 0.0
-        count = len(contacts)
-        self._learn(np.unique(contacts.vertices[used]))
-        pick = sp.csr_array(
-            (contacts.weights[used], contacts.vertices[used], np.concatenate([[0], np.cumsum(used.sum(axis=1))])),
-            shape=(count, self._rows.shape[0]),
-        )
-        C = sp.csr_array(pick @ self._rows)
-        slots = self._slot[contacts.vertices]
+    def _link(self, vertices: IntArray, weights: FloatArray) -> Linked:
+        used = weights != 0.0
+        self._learn(np.unique(vertices[used]))
+        slots = self._slot[np.where(used, vertices, vertices[:, :1])]
         Y = self._columns[:, slots[:, 0]]
         pairs = np.flatnonzero(used[:, 1:].any(axis=1))
         if len(pairs):
-            slots, weights = np.where(used, slots, slots[:, :1])[pairs], contacts.weights[pairs].astype(np.float32)
-            Y[:, pairs] = np.einsum("mk,gmkr->gmr", weights, self._columns[:, slots])
-        start, column, value = C.indptr.astype(np.int32), C.indices.astype(np.int32), C.data.astype(np.float32)
-        return Linked(start, column, value, Y, np.stack([couple(start, column, value, one) for one in Y]))
+            share = weights[pairs].astype(np.float32)
+            Y[:, pairs] = np.einsum("mk,gmkr->gmr", share, self._columns[:, slots[pairs]])
+        W = [gather_compliances(slots, weights, table) for table in self._table]
+        start, column, value = gather_rows(vertices, weights, *self._rows)
+        return Linked(start, column, value, Y, np.stack(W))
 
     def _learn(self, vertices: IntArray) -> None:
-        """Columns of vertices that were not asked for before."""
+        """Columns of vertices that were not asked for before, and compliances between them and all others."""
         axes, room, width = self._columns.shape
-        if 4 * axes * width * (self._known + len(vertices)) > _MEMORY:
-            self._slot[:], self._known = -1, 0
+        if 4 * axes * (width + room) * (len(self._known) + len(vertices)) > _MEMORY:
+            self._slot[:], self._known = -1, self._known[:0]
         new = vertices[self._slot[vertices] < 0]
         if not len(new):
             return
-        end = self._known + len(new)
+        begin, end = len(self._known), len(self._known) + len(new)
         if end > room:
-            grown = np.empty((axes, max(end, 2 * room), width), np.float32)
-            grown[:, : self._known] = self._columns[:, : self._known]
-            self._columns = grown
-        self._columns[:, self._known : end] = self._respond(new)
-        self._slot[new] = np.arange(self._known, end, dtype=np.int32)
-        self._known = end
+            room = max(end, 2 * room)
+            columns, table = np.empty((axes, room, width), np.float32), np.empty((axes, room, room), np.float32)
+            columns[:, :begin] = self._columns[:, :begin]
+            table[:, :begin, :begin] = self._table[:, :begin, :begin]
+            self._columns, self._table = columns, table
+        self._columns[:, begin:end] = self._respond(new)
+        self._slot[new] = np.arange(begin, end, dtype=np.int32)
+        self._known = np.concatenate([self._known, new])
+        for columns, table in zip(self._columns, self._table, strict=True):
+            table[:end, begin:end] = couple(self._known, *self._rows, columns[begin:end])
+            table[begin:end, :begin] = table[:begin, begin:end].T

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
+from supple.contact.facing import facing_shares
+from supple.contact.own_sides import find_from, find_on_way
 from supple.contact.self_contact import SelfContact
-from supple.contact.sets import anchor, choose, is_in, join
+from supple.contact.sets import NO_PAIRS, SAME_SIDE, anchor, choose, is_in, join, keep_areas, list_pairs
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
 from supple.contact.touch import touch_colliders
+from supple.contact.touched import Fans
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.solve.inputs import Inputs
@@ -22,8 +25,6 @@ __all__ = ["NO_PAIRS", "Detector"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-NO_PAIRS: IntArray = np.zeros((0, 2), np.int32)  #: nothing is known to touch
-_SAME_SIDE = 0.85  # cosine between normals above which two triangles are of one side, not of a fold
 _NEAR = 0.05  # share of an edge within which a vertex is a candidate: sets change seldom while it trembles
 
 
@@ -41,7 +42,9 @@ class Detector:
         self.edge = surface.mean_edge()
         """Mean edge of the surface [m]."""
         self._vertices = mesh.surface_vertices()
-        shares = np.repeat(surface.areas() / 3.0, 3)
+        self._triangles, self._triangle_areas = mesh.surface_triangles(), surface.areas()
+        self._fans = Fans.build(self._triangles, len(mesh.vertices))
+        shares = np.repeat(self._triangle_areas / 3.0, 3)
         self._areas = np.asarray(np.bincount(surface.triangles.ravel(), shares), np.float64)
         self._self: SelfContact | None = None
         if self.settings.self_contact:
@@ -54,8 +57,8 @@ class Detector:
         """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.
 
         Colliders are met on the side where the vertex is as the step begins, however far it travels; the body meets
-        itself where it would be, and in the pairs of vertex and triangle, (k, 2), `known` from the last step: a vertex
-        in a fold lies on several triangles, of which a look finds one.
+        itself on the side it comes from, where it would be, and in the pairs of vertex and triangle, (k, 2), `known`
+        from the last step: a vertex in a fold lies on several triangles, of which a look finds one.
         """
         self._check(inputs)
         travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
@@ -67,26 +70,40 @@ class Detector:
                 self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
                 self._vertices, self._areas, margin, self.settings.thickness,
             )  # fmt: skip
-            found.append(replace(met, source=np.full(len(met), number, np.int32)))
-        return join((*found, self._remember(self._meet_itself(predicted), known, predicted)))
+            found.append(self._face(replace(met, source=np.full(len(met), number, np.int32)), x))
+        if self._self is None:
+            return join(found)
+        own = self._self.to_contacts(find_on_way(self._self, x, predicted, known), predicted)
+        return join((*found, self._remember(self._add_edges(own, predicted), known, predicted)))
 
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
 
-        `previous` ones of the same step tell on which side of a thin collider a vertex is, and where α holds it.
+        `previous` ones of the same step tell on which side of a thin collider, or of a thin part of the body, a vertex
+        is, how much it stands for, and where α holds it.
         """
         self._check(inputs)
         met = touch_colliders(
             self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
             self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
         )  # fmt: skip
-        found = join((met, self._meet_itself(x)))
-        return anchor(found, previous, x) if previous is not None and self.settings.alpha > 0.0 else found
+        found = met = self._face(met, x)
+        if self._self is not None:
+            known = NO_PAIRS if previous is None else list_pairs(previous)
+            own = self._self.to_contacts(find_from(self._self, x, known), x)
+            found = join((met, self._add_edges(own, x)))
+        if previous is None:
+            return found
+        found = keep_areas(found, previous)
+        return anchor(found, previous, x) if self.settings.alpha > 0.0 else found
 
-    def _meet_itself(self, x: FloatArray) -> Contacts:
-        if self._self is None:
-            return Contacts.none()
-        found = self._self.to_contacts(self._self.find(x))
+    def _face(self, met: Contacts, x: FloatArray) -> Contacts:
+        """Contacts with colliders that stand for no more than what faces these at x [m], (n, 3)."""
+        vertices = np.ascontiguousarray(met.vertices[:, 0])
+        shares = facing_shares(vertices, met.normal, self._triangles, self._fans, self._triangle_areas, x)
+        return replace(met, area=shares * met.area)
+
+    def _add_edges(self, found: Contacts, x: FloatArray) -> Contacts:
         return found if self._edges is None else join((found, self._edges.find(x)))
 
     def _remember(self, found: Contacts, known: IntArray, x: FloatArray) -> Contacts:
@@ -97,7 +114,7 @@ class Detector:
         """
         if self._self is None or not len(known):
             return found
-        again = self._self.to_contacts(self._self.recall(known, self.edge, x))
+        again = self._self.to_contacts(self._self.recall(known, self.edge, x), x)
         rows = np.flatnonzero(found.weights[:, 0] == 1.0)  # contacts of edges have no vertex of their own
         vertices = found.vertices[rows, 0]
         place = np.searchsorted(vertices, again.vertices[:, 0])
@@ -106,7 +123,7 @@ class Detector:
         alike = np.zeros(len(again))
         alike[same] = np.einsum("mi,mi->m", again.normal[same], found.normal[rows[place[same]]])
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
-        keep = ~same | trembles | (alike < _SAME_SIDE)
+        keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
 
     def _check(self, inputs: Inputs) -> None:

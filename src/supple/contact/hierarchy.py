@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["BoxTree", "LeafPairs", "cross_points", "cross_trees"]
+__all__ = ["BoxTree", "LeafPairs", "cross_trees"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -54,6 +54,12 @@ class BoxTree:
         _fit(x, self.corner_start, self.corners, boxes)
         return boxes
 
+    def box_things(self, x: FloatArray, things: IntArray) -> FloatArray:
+        """Boxes of the things, (p, k), themselves at positions x [m], (p, 6), leaf by leaf."""
+        boxes = np.empty((len(things), 6))
+        _box_things(x, things, self.order, boxes)
+        return boxes
+
 
 @dataclass(frozen=True, eq=False)
 class LeafPairs:
@@ -67,14 +73,7 @@ class LeafPairs:
 
 def cross_trees(groups: FloatArray, boxes: FloatArray) -> LeafPairs:
     """For every leaf of one tree the leaves of another that its box meets; both by their boxes, (2 leaves, 6)."""
-    root = np.ones(1, np.int32)
-    return LeafPairs(*_cross(groups, len(groups) // 2, root, boxes))
-
-
-def cross_points(points: FloatArray, boxes: FloatArray) -> LeafPairs:
-    """For every point [m], (k, 3), the leaves of a tree whose boxes, (2 leaves, 6), hold it."""
-    alone = np.concatenate([points, points], axis=1)
-    return LeafPairs(*_cross(alone, 0, np.arange(len(points), dtype=np.int32), boxes))
+    return LeafPairs(*_cross(groups, boxes))
 
 
 def _bounds(count: int, parts: int) -> NDArray[np.int64]:
@@ -119,6 +118,18 @@ def _fit(x: FloatArray, start: IntArray, corners: IntArray, boxes: FloatArray) -
         boxes[0, axis] = 0.0
 
 
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _box_things(x: FloatArray, things: IntArray, order: IntArray, boxes: FloatArray) -> None:
+    for entry in range(len(order)):
+        thing = order[entry]
+        for axis in range(3):
+            low = high = x[things[thing, 0], axis]
+            for k in range(1, things.shape[1]):
+                here = x[things[thing, k], axis]
+                low, high = min(low, here), max(high, here)
+            boxes[entry, axis], boxes[entry, 3 + axis] = low, high
+
+
 @njit(cache=True)
 def _meet(a: FloatArray, i: int, b: FloatArray, j: int) -> bool:
     """Whether boxes i of a and j of b have a point in common; without branches, which no processor could foresee."""
@@ -130,17 +141,16 @@ def _meet(a: FloatArray, i: int, b: FloatArray, j: int) -> bool:
 
 
 @njit(cache=True)
-def _cross(groups: FloatArray, first: int, roots: IntArray, boxes: FloatArray) -> tuple[NDArray[np.int64], IntArray]:
-    """CSR lists of the leaves under node 1 of `boxes` that meet the groups under `roots`.
+def _cross(groups: FloatArray, boxes: FloatArray) -> tuple[NDArray[np.int64], IntArray]:
+    """CSR lists of the leaves of `boxes` that meet the leaves of `groups`.
 
-    Group leaves are numbered from `first` on, 0 if the roots are leaves. All pairs stand at the same depth: first the
-    deeper tree is gone down alone, then both.
+    All pairs stand at the same depth: first the deeper tree is gone down alone, then both.
     """
-    leaves = len(boxes) // 2
-    one, two = roots, np.ones(len(roots), np.int32)
+    first, leaves = len(groups) // 2, len(boxes) // 2
+    one, two = np.ones(1, np.int32), np.ones(1, np.int32)
     level, depth = 1, 1  # leaves a tree would have if it ended here
     while level < first or depth < leaves:
-        ahead, behind = max(first, 1) // level, leaves // depth  # halvings left
+        ahead, behind = first // level, leaves // depth  # halvings left
         split, below = 1 + (ahead >= behind and ahead > 1), 1 + (behind >= ahead and behind > 1)
         next_one = np.empty(len(one) * split * below, np.int32)
         next_two = np.empty(len(next_one), np.int32)
@@ -152,7 +162,7 @@ def _cross(groups: FloatArray, first: int, roots: IntArray, boxes: FloatArray) -
                     count += _meet(groups, i, boxes, j)
         one, two = next_one[:count], next_two[:count]
         level, depth = level * split, depth * below
-    return _sort_pairs(one - first, two - leaves, max(first, len(roots)))
+    return _sort_pairs(one - first, two - leaves, first)
 
 
 @njit(cache=True)

@@ -25,11 +25,8 @@ _FLAT = 1e-9  # a tet below this share of its rest volume, or inside out, holds 
 def find_inside(
     points: FloatArray,
     vertices: IntArray,
-    groups: IntArray,
-    leaves_start: NDArray[np.int64],
-    leaves: IntArray,
-    tets_start: IntArray,
-    tet_order: IntArray,
+    start: NDArray[np.int64],
+    listed: IntArray,
     tets: IntArray,
     x: FloatArray,
     rest: FloatArray,
@@ -39,60 +36,21 @@ def find_inside(
 ) -> tuple[IntArray, IntArray]:
     """Tet that holds each point, or -1, (k,), and the surface triangle nearest to it at rest, (k,).
 
-    Point k stands for vertex vertices[k]. Points groups[g] to groups[g + 1] are tested against the tets of
-    leaves[leaves_start[g] : leaves_start[g + 1]], whose numbers are tet_order. Of several tets the one that is deepest
-    at rest is taken, of equal ones the first: the order of tests does not matter.
+    Point k stands for vertex vertices[k], and is tested against the tets listed[start[k] : start[k + 1]]. Of several
+    tets the one that is deepest at rest is taken, of equal ones the first: the order of tests does not matter.
     """
     tet = np.full(len(points), -1, np.int32)
     triangle = np.full(len(points), -1, np.int32)
-    depth = np.full(len(points), -1.0)
-    for group in prange(len(groups) - 1):
-        boxed = np.empty(groups[group + 1] - groups[group], np.int32)
-        for pair in range(leaves_start[group], leaves_start[group + 1]):
-            for entry in range(tets_start[leaves[pair]], tets_start[leaves[pair] + 1]):
-                number = tet_order[entry]
-                for hit in range(_fill_boxed(points, groups[group], groups[group + 1], tets, number, x, boxed)):
-                    k = boxed[hit]
-                    if _is_corner(vertices[k], tets, number):
-                        continue
-                    held, weights = _locate(points, k, tets, number, x, rest)
-                    if held:
-                        found, squared = _come_through(
-                            vertices[k], weights, number, tets, rest, triangles, surface, around
-                        )
-                        if found >= 0 and (squared > depth[k] or (squared == depth[k] and number < tet[k])):
-                            tet[k], triangle[k], depth[k] = number, found, squared
+    for k in prange(len(points)):
+        depth = -1.0
+        for entry in range(start[k], start[k + 1]):
+            number = listed[entry]
+            held, weights = _locate(points, k, tets, number, x, rest)
+            if held:
+                found, squared = _come_through(vertices[k], weights, number, tets, rest, triangles, surface, around)
+                if found >= 0 and (squared > depth or (squared == depth and number < tet[k])):
+                    tet[k], triangle[k], depth = number, found, squared
     return tet, triangle
-
-
-@njit(cache=True)
-def _fill_boxed(
-    points: FloatArray, first: int, last: int, tets: IntArray, number: int, x: FloatArray, boxed: IntArray
-) -> int:
-    """Number of points from `first` to `last`, put into `boxed`, that lie in the box of a tet.
-
-    Most do not, and no processor could foresee which: so no branch depends on it.
-    """
-    a, b, c, d = tets[number, 0], tets[number, 1], tets[number, 2], tets[number, 3]
-    low0, high0 = min(x[a, 0], x[b, 0], x[c, 0], x[d, 0]), max(x[a, 0], x[b, 0], x[c, 0], x[d, 0])
-    low1, high1 = min(x[a, 1], x[b, 1], x[c, 1], x[d, 1]), max(x[a, 1], x[b, 1], x[c, 1], x[d, 1])
-    low2, high2 = min(x[a, 2], x[b, 2], x[c, 2], x[d, 2]), max(x[a, 2], x[b, 2], x[c, 2], x[d, 2])
-    count = 0
-    for k in range(first, last):
-        boxed[count] = k
-        count += (
-            (points[k, 0] >= low0) & (points[k, 0] <= high0)
-            & (points[k, 1] >= low1) & (points[k, 1] <= high1)
-            & (points[k, 2] >= low2) & (points[k, 2] <= high2)
-        )  # fmt: skip
-    return count
-
-
-@njit(cache=True)
-def _is_corner(vertex: int, tets: IntArray, number: int) -> bool:
-    return bool(
-        tets[number, 0] == vertex or tets[number, 1] == vertex or tets[number, 2] == vertex or tets[number, 3] == vertex
-    )
 
 
 @njit(cache=True)
@@ -152,13 +110,10 @@ def _come_through(
     if are_kin(vertex, tets, number, around):
         return -1, 0.0
     y0 = y1 = y2 = 0.0
-    seed, largest = tets[number, 0], weights[0]
     for corner in range(4):
         there, weight = tets[number, corner], weights[corner]
         y0, y1, y2 = y0 + weight * rest[there, 0], y1 + weight * rest[there, 1], y2 + weight * rest[there, 2]
-        if weight > largest:
-            seed, largest = there, weight
-    found, squared = find_nearest(y0, y1, y2, surface.seeds[seed], surface)
+    found, squared = find_nearest(y0, y1, y2, surface.seeds[number], surface)
     if not may_touch(vertex, triangles, found, around):
         return -1, squared
     y0, y1, y2 = closest_point(surface.corners, found, y0, y1, y2)

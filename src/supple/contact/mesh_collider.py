@@ -1,10 +1,12 @@
 """A closed triangle surface as a collider: exact near by, a sampled distance far away."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider, FloatArray
-from supple.errors import MeshError
+from supple.errors import MeshError, SuppleWarning
 from supple.mesh import TriMesh, orient
 from supple.mesh.adjacency import label_rows
 from supple.mesh.checks import check_cells, check_vertices, plural
@@ -13,13 +15,14 @@ __all__ = ["MeshCollider"]
 
 _CELLS = 40  # of the sampled distance along the longest side
 _THIN = 1e-6  # volume by area, as a share of the size: below it the surface encloses nothing
+_BELOW = 1e-6  # depth below a triangle at which the inside is looked for, as a share of the size
 _TOUCHING = 1e-9  # distance as a share of the size below which only the triangle says which way is out
 
 
 class MeshCollider(Collider):
     """What a closed surface encloses; triangles that face the wrong way are turned.
 
-    Distances to overlapping parts are to the nearest triangle, be it inside another part.
+    Distances to overlapping parts are to the nearest triangle, be it inside another part: such surfaces are warned of.
     """
 
     def __init__(self, surface: TriMesh) -> None:
@@ -38,6 +41,7 @@ class MeshCollider(Collider):
         self._tree.init(self._vertices, self._triangles)
         self._winding = igl.FastWindingNumberBVH()
         self._winding.init(self._vertices, self._triangles)
+        self._warn_of_crossings()
         self._low, self._high, self._step, self._samples = self._sample(low, high)
 
     def closest(self, points: FloatArray) -> Closest:
@@ -65,6 +69,21 @@ class MeshCollider(Collider):
     def surface(self, extent: float = 20.0) -> TriMesh:
         """The surface itself, facing outward."""
         return self._surface
+
+    def _warn_of_crossings(self) -> None:
+        """Name triangles that have the inside not once below them: the surface crosses itself around them."""
+        middles = self._vertices[self._triangles].mean(axis=1)
+        below = np.ascontiguousarray(middles - _BELOW * self._size * self._normals)
+        wrong = np.flatnonzero(np.abs(self._winding.winding_number(below) - 1.0) > 0.5)
+        if wrong.size:
+            where = ", ".join(f"{value:.6g}" for value in middles[wrong[0]])
+            warnings.warn(
+                f"the surface of the collider crosses itself: {plural(len(wrong), 'triangle')} of it lie inside it or "
+                f"face into it, the first at ({where}); contact pushes there to the wrong side. Unite the parts in "
+                "your modelling program, or give each part as a collider of its own.",
+                SuppleWarning,
+                stacklevel=2,
+            )
 
     def _sample(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, float, FloatArray]:
         """Lowest and highest corner of a grid one cell larger than the surface, its spacing and its distances."""

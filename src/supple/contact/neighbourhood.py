@@ -28,7 +28,7 @@ class Neighbourhood(NamedTuple):
     near_start: IntArray
     """(n + 1,)"""
     near: IntArray
-    """Surface vertices to which edges lead without leaving the ball of that vertex; none for inner vertices."""
+    """Surface vertices to which edges lead without leaving the ball of that vertex, ascending; none for inner ones."""
     radius: FloatArray
     """What a vertex touches lies farther from it at rest than this, unless no edges lead there [m], (n,)."""
     one: NDArray[np.int64]
@@ -90,6 +90,8 @@ def _gather_near(
                         near[filled] = queue[entry]
                     filled += 1
             start[vertex + 1] = filled
+            if fill:
+                near[start[vertex] : filled].sort()
         if not fill:
             near = np.empty(filled, np.int32)
     return start, near
@@ -118,27 +120,25 @@ def _reach(
 
 
 @njit(cache=True)
-def _lists_corner(start: IntArray, members: IntArray, vertex: int, cells: IntArray, number: int) -> bool:
-    """Whether a corner of a cell is in the list of a vertex."""
-    for entry in range(start[vertex], start[vertex + 1]):
+def are_kin(vertex: int, cells: IntArray, number: int, around: Neighbourhood) -> bool:
+    """Whether an edge joins a corner of the cell to the vertex."""
+    for entry in range(around.ring_start[vertex], around.ring_start[vertex + 1]):
         for k in range(cells.shape[1]):
-            if members[entry] == cells[number, k]:
+            if around.ring[entry] == cells[number, k]:
                 return True
     return False
 
 
 @njit(cache=True)
-def are_kin(vertex: int, cells: IntArray, number: int, around: Neighbourhood) -> bool:
-    """Whether an edge joins a corner of the cell to the vertex."""
-    return bool(_lists_corner(around.ring_start, around.ring, vertex, cells, number))
-
-
-@njit(cache=True)
 def is_beside(vertex: int, triangles: IntArray, number: int, distance: float, around: Neighbourhood) -> bool:
     """Whether a point of the triangle, at rest `distance` [m] from the vertex, belongs to the vertex's surroundings."""
-    return bool(
-        distance <= around.radius[vertex] and _lists_corner(around.near_start, around.near, vertex, triangles, number)
-    )
+    if distance <= around.radius[vertex]:
+        near = around.near[around.near_start[vertex] : around.near_start[vertex + 1]]
+        for k in range(3):
+            place = np.searchsorted(near, triangles[number, k])
+            if place < len(near) and near[place] == triangles[number, k]:
+                return True
+    return False
 
 
 @njit(cache=True)

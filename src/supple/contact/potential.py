@@ -24,7 +24,7 @@ class ContactPotential:
         stiffness: float | FloatArray,
         alpha: float = 0.0,
         engaged: NDArray[np.bool_] | None = None,
-        friction: float | FloatArray | None = None,
+        friction: float | FloatArray = 0.0,
         lagged: FloatArray | None = None,
         slip: float = 1e-6,
         duration: float = 0.0,
@@ -32,8 +32,9 @@ class ContactPotential:
         """Contacts of a step that begins at x_begin [m], (n, 3), and lasts `duration` [s].
 
         stiffness: k [Pa/m], one or (m,). alpha: α of Eq. (7) of [TOK14]. engaged: which contacts penetrated when they
-        were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,); None is no friction. lagged: normal
-        forces of the last solution [N], (m,). slip: how far a contact moves until friction is that of sliding [m].
+        were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,). lagged: normal forces of the last
+        solution [N], (m,); without them there is no friction. slip: how far a contact moves until friction is that of
+        sliding [m].
         """
         self.contacts = contacts
         count, width = contacts.vertices.shape
@@ -43,10 +44,15 @@ class ContactPotential:
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
         self.friction: Friction | None = None
-        if friction is not None and lagged is not None:
+        if lagged is not None and np.any(friction):
             self.friction = Friction(contacts.normal, friction * lagged, slip)
             self.origin = self._gap(x_begin) + duration * contacts.velocity
             """Gaps without any slide [m], (m, 3)."""
+
+    @property
+    def rubs(self) -> bool:
+        """Whether there is friction to overcome."""
+        return self.friction is not None and bool(self.friction.limit.any())
 
     @property
     def vertices(self) -> NDArray[np.int32]:
@@ -79,7 +85,7 @@ class ContactPotential:
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.
 
-        `cautious`: friction as the springs of `quadratic`, which bound it from above.
+        `cautious`: friction as springs that pull alike at x and bound it from above.
         """
         gap = self._gap(x)
         curvature = self.penalty.curvature(gap)
@@ -91,21 +97,9 @@ class ContactPotential:
                 curvature += self.friction.curvature(slide)
         return curvature
 
-    def quadratic(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A [N/m], (m, 3, 3), and t [m], (m, 3), of ½ (Jx - t)ᵀ A (Jx - t), convex and with the same gradient at x.
-
-        Contacts that are open at x have no stiffness along their normals; friction is a spring of its secant.
-        """
-        gap, normal, offset = self._gap(x), self.contacts.normal, self.contacts.offset
-        along, across = self.penalty.stiffness_along(gap), self.penalty.across
-        if self.friction is None:
-            return build_tensor(normal, along, across), offset.copy()
-        secant = self.friction.secant(gap - self.origin)
-        both = across + secant
-        share = np.divide(secant, both, out=np.zeros_like(both), where=both > 0.0)
-        # Two springs across the normal, to the touched point and to where the slide began, pull as one between them
-        target = offset + share[:, None] * split(normal, self.origin)[1]
-        return build_tensor(normal, along, both), target
+    def sticks(self, x: FloatArray) -> bool:
+        """Whether no contact that friction holds slides beyond the slip length at positions x [m], (n, 3)."""
+        return not len(self._find_sliding(x)[0])
 
     def take_back(self, x: FloatArray) -> FloatArray:
         """Positions with every slide beyond the slip length undone [m], (n, 3): where sticking is looked for first.
@@ -113,15 +107,12 @@ class ContactPotential:
         Newton's method finds the way from sticking to sliding in few steps, but not the way back, because sliding does
         not resist: a contact that slid while it was pressed too lightly would never be caught.
         """
-        if self.friction is None:
+        rows, aside = self._find_sliding(x)
+        if not len(rows):
             return x
-        contacts = self.contacts
-        aside = split(contacts.normal, self._gap(x) - self.origin)[1]
-        slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
-        rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
         # The touching vertex moves; of several contacts of one vertex the last counts
-        moved = x.copy()
-        moved[contacts.vertices[rows, 0]] = x[contacts.vertices[rows, 0]] - aside[rows]
+        moved, vertices = x.copy(), self.contacts.vertices[rows, 0]
+        moved[vertices] = x[vertices] - aside
         return moved
 
     def normal_forces(self, x: FloatArray) -> FloatArray:
@@ -133,6 +124,15 @@ class ContactPotential:
         gap = self._gap(x)
         force = -self.penalty.gradient(gap)
         return force if self.friction is None else force - self.friction.gradient(gap - self.origin)
+
+    def _find_sliding(self, x: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+        """Contacts that slide beyond the slip length though friction resists, and their slides [m], (k, 3)."""
+        if self.friction is None:
+            return np.zeros(0, np.intp), np.zeros((0, 3))
+        aside = split(self.contacts.normal, self._gap(x) - self.origin)[1]
+        slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
+        rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
+        return rows, aside[rows]
 
     def _gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3); the contacts' own, faster."""

@@ -13,6 +13,7 @@ __all__ = ["RestSurface", "closest_point", "closest_weights", "find_nearest"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_EQUAL = 1e-9  # squared distances this near to each other, as a share, are the same
 
 
 class RestSurface(NamedTuple):
@@ -29,7 +30,7 @@ class RestSurface(NamedTuple):
     pieces: IntArray
     """Component of the body that each triangle belongs to, (k,)."""
     seeds: IntArray
-    """A triangle near every vertex of the body, of its own component, (n,)."""
+    """The triangle nearest to the middle of every tet, of its own component, (m,)."""
 
     @classmethod
     def build(cls, mesh: TetMesh) -> "RestSurface":
@@ -40,9 +41,9 @@ class RestSurface(NamedTuple):
         some[pieces[triangles[:, 0]]] = np.arange(len(triangles))
         surface = cls(
             tree.refit(mesh.vertices), tree.start, tree.order,
-            mesh.vertices[triangles], pieces[triangles[:, 0]], some[pieces],
+            mesh.vertices[triangles], pieces[triangles[:, 0]], some[pieces[mesh.tets[:, 0]]],
         )  # fmt: skip
-        return surface._replace(seeds=surface.nearest(mesh.vertices, surface.seeds)[1])
+        return surface._replace(seeds=surface.nearest(mesh.vertices[mesh.tets].mean(axis=1), surface.seeds)[1])
 
     def nearest(self, points: FloatArray, seeds: IntArray) -> tuple[FloatArray, IntArray]:
         """Distance [m], (k,), and triangle, (k,), nearest to points [m], (k, 3), on the components of the seeds."""
@@ -60,29 +61,38 @@ def _find_all(points: FloatArray, seeds: IntArray, surface: RestSurface) -> tupl
 
 @njit(cache=True)
 def find_nearest(x: float, y: float, z: float, seed: int, surface: RestSurface) -> tuple[int, float]:
-    """Nearest triangle to a point, and its squared distance [m²]; the search begins at `seed`, best a near triangle."""
+    """Nearest triangle to a point, and its squared distance [m²]; the search begins at `seed`, best a near triangle.
+
+    Of two that share the nearest point, the one whose plane is farther away: no order of triangles decides.
+    """
     boxes, leaves = surface.boxes, len(surface.boxes) // 2
     best, least = seed, _squared_distance(surface.corners, seed, x, y, z)
+    height = _squared_height(surface.corners, seed, x, y, z)
     stack, gaps = np.empty(64, np.int32), np.empty(64)
     stack[0], gaps[0], size = 1, 0.0, 1
     while size:
         size -= 1
         node = stack[size]
-        if gaps[size] >= least:
+        # What is as near matters only where the nearest point is on an edge, beside the foot on the plane
+        enough = least if height >= (1.0 - _EQUAL) * least else (1.0 + _EQUAL) * least
+        if gaps[size] >= enough:
             continue
         if node < leaves:
             left, right = _squared_gap(boxes, 2 * node, x, y, z), _squared_gap(boxes, 2 * node + 1, x, y, z)
             nearer = 2 * node + (right < left)
             stack[size], gaps[size] = nearer ^ 1, max(left, right)
-            stack[size + 1], gaps[size + 1] = nearer, min(left, right)
-            size += 2
+            size += gaps[size] < enough
+            stack[size], gaps[size] = nearer, min(left, right)
+            size += gaps[size] < enough
             continue
         for entry in range(surface.start[node - leaves], surface.start[node - leaves + 1]):
             triangle = surface.order[entry]
             if surface.pieces[triangle] == surface.pieces[seed]:
                 squared = _squared_distance(surface.corners, triangle, x, y, z)
-                if squared < least:
-                    best, least = triangle, squared
+                if squared <= (1.0 + _EQUAL) * least:
+                    tall = _squared_height(surface.corners, triangle, x, y, z)
+                    if squared < (1.0 - _EQUAL) * least or tall > (1.0 + _EQUAL) * height:
+                        best, least, height = triangle, squared, tall
     return best, least
 
 
@@ -99,6 +109,17 @@ def _squared_gap(boxes: FloatArray, node: int, x: float, y: float, z: float) -> 
 def _squared_distance(corners: FloatArray, triangle: int, x: float, y: float, z: float) -> float:
     a, b, c = closest_point(corners, triangle, x, y, z)
     return float((a - x) * (a - x) + (b - y) * (b - y) + (c - z) * (c - z))
+
+
+@njit(cache=True)
+def _squared_height(corners: FloatArray, triangle: int, x: float, y: float, z: float) -> float:
+    """Squared distance of a point from the plane of a triangle; 0 for one without area."""
+    a, b, c = corners[triangle, 0], corners[triangle, 1], corners[triangle, 2]
+    n0 = (b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1])
+    n1 = (b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2])
+    n2 = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    along = n0 * (x - a[0]) + n1 * (y - a[1]) + n2 * (z - a[2])
+    return float(along * along / max(n0 * n0 + n1 * n1 + n2 * n2, 1e-300))
 
 
 @njit(cache=True)

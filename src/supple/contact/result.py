@@ -26,6 +26,16 @@ class Touch:
     """[m], (m,)"""
     force: FloatArray
     """On what touches [N], (m, 3): pressure and friction; what is touched feels the opposite."""
+    bearing: NDArray[np.int32]
+    """Vertices that bear each force: the touching one and the corners of what it touches of the body, (m, 4)."""
+    weights: FloatArray
+    """Their shares of it, negative for what is touched; for the body itself they sum to 0, (m, 4)."""
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def spread(self, count: int) -> FloatArray:
+        """Forces on `count` vertices [N], (count, 3)."""
+        total = np.zeros((count, 3))
+        np.add.at(total, self.bearing, self.weights[:, :, None] * self.force[:, None, :])
+        return total

@@ -1,18 +1,19 @@
 """A body that touches itself: its surface vertices inside its own tets ([TOK14] 5.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.contact.candidates import Candidates
 from supple.contact.contacts import SELF, Contacts
-from supple.contact.hierarchy import BoxTree, LeafPairs, cross_points, cross_trees
+from supple.contact.facing import facing_shares
 from supple.contact.inside import find_inside
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.rest_surface import RestSurface
 from supple.contact.touched import BEYOND, Fans, drop, project, vertex_normals
-from supple.errors import MeshError, SceneError
+from supple.errors import SceneError
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
 
@@ -21,6 +22,8 @@ __all__ = ["SelfContact", "Touching"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _SLANTED = 0.1  # cosine between a contact's normal and its triangle's below which they do not meet
+_ROOM = 0.1  # mean edges that vertices and tets may come nearer to each other before all are looked at again
+_AT_ONCE = 64  # vertices, where all are tested against all tets
 REST_DISTANCE = 1.8  #: longest edges within which a vertex's own surroundings lie
 
 
@@ -37,7 +40,7 @@ class Touching:
     normal: FloatArray
     """Outward unit normal at the touched point, (m, 3)."""
     depth: FloatArray
-    """Distance [m] of the tested point behind the touched one, above 0, (m,)."""
+    """Distance [m] of the tested point behind the touched one, (m,); above 0 but for pairs known from before."""
     tet: IntArray
     """Tet that holds the vertex, (m,)."""
     offset: FloatArray
@@ -45,6 +48,18 @@ class Touching:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def choose(self, rows: NDArray[np.integer]) -> "Touching":
+        """Those of some rows."""
+        return Touching(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def join(self, other: "Touching") -> "Touching":
+        """These and those of other vertices."""
+        if not len(other):
+            return self
+        both = (np.concatenate([getattr(one, field.name) for one in (self, other)]) for field in fields(self))
+        whole = Touching(*both)
+        return whole.choose(np.argsort(whole.vertex, kind="stable"))
 
 
 class SelfContact:
@@ -71,49 +86,37 @@ class SelfContact:
                 raise SceneError(f"{name} = {value} of self-contact makes no sense; give a finite number from 0 up.")
         self.mesh, self.thickness = mesh, thickness
         self.triangles, self.vertices = mesh.surface_triangles(), mesh.surface_vertices()
-        self.tree = BoxTree.build(mesh.vertices, mesh.tets)
-        """Over the tets."""
         self.fans = Fans.build(self.triangles, len(mesh.vertices))
-        own = np.arange(len(self.vertices), dtype=np.int32)[:, None]
-        self._groups = BoxTree.build(mesh.vertices[self.vertices], own)
         self._surface = RestSurface.build(mesh)
-        self._areas = TriMesh(mesh.vertices, self.triangles).areas()
+        surface = TriMesh(mesh.vertices, self.triangles)
+        self._areas = surface.areas()
         self._rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
         self._around = Neighbourhood.build(mesh, rest_distance, ignored)
+        self.edge = surface.mean_edge()
+        """Mean edge of the surface [m]."""
+        self._near = Candidates(mesh.vertices, mesh.tets, self.vertices, self._around, _ROOM * self.edge)
+        self.tree = self._near.tree
+        """Over the tets."""
 
-    def find(self, x: FloatArray, candidates: IntArray | None = None) -> Touching:
-        """Vertices inside the body at positions x [m], (n, 3); of the candidates alone if these are given."""
+    def find(self, x: FloatArray) -> Touching:
+        """Vertices inside the body at positions x [m], (n, 3)."""
         x = np.ascontiguousarray(x, dtype=np.float64)
-        boxes = self.tree.refit(x)
-        if candidates is not None:
-            vertices = self.check_candidates(candidates)
-            points = self.place(x, vertices)
-            found = self.locate(points, vertices, cross_points(points, boxes), x)
-            return self.touch(points, vertices, *found, x)
-        points, order = self.place(x, self.vertices), self._groups.order
-        pairs = cross_trees(self._groups.refit(points), boxes)
-        tet, triangle = np.empty_like(self.vertices), np.empty_like(self.vertices)
-        tet[order], triangle[order] = self._locate(
-            points[order], self.vertices[order], self._groups.start, pairs, self.tree.start, self.tree.order, x
+        points = self.place(x, self.vertices)
+        return self._touch(
+            points, self.vertices, *self._locate(points, self.vertices, *self._near.near(points, x), x), x
         )
-        return self.touch(points, self.vertices, tet, triangle, x)
 
     def find_brute(self, x: FloatArray) -> Touching:
         """What `find` gives, every surface vertex tested against every tet."""
-        points, count = self.place(x, self.vertices), len(self.mesh.tets)
-        everyone, all_tets = np.array([0, len(points)], np.int32), np.array([0, count], np.int32)
-        pairs = LeafPairs(np.array([0, 1]), np.zeros(1, np.int32))
-        order = np.arange(count, dtype=np.int32)
-        found = self._locate(points, self.vertices, everyone, pairs, all_tets, order, x)
-        return self.touch(points, self.vertices, *found, x)
-
-    def check_candidates(self, candidates: ArrayLike) -> IntArray:
-        """The candidates in ascending order, each once; MeshError if one is not on the surface."""
-        vertices = np.unique(np.asarray(candidates, dtype=np.int32))
-        inner = vertices[~np.isin(vertices, self.vertices)]
-        if inner.size:
-            raise MeshError(f"vertex {inner[0]} is not on the surface; only surface vertices are tested for contact.")
-        return vertices
+        points, everything = self.place(x, self.vertices), np.arange(len(self.mesh.tets), dtype=np.int32)
+        parts = []
+        for first in range(0, len(points), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            count = len(points[some])
+            start, listed = len(everything) * np.arange(count + 1), np.tile(everything, count)
+            parts.append(self._locate(points[some], self.vertices[some], start, listed, x))
+        tet, triangle = np.concatenate(parts, axis=1)
+        return self._touch(points, self.vertices, tet, triangle, x)
 
     def place(self, x: FloatArray, vertices: IntArray) -> FloatArray:
         """Tested points [m], (k, 3), of surface vertices: moved outward by the thickness along their normals."""
@@ -122,41 +125,46 @@ class SelfContact:
             points += self.thickness * vertex_normals(vertices, self.triangles, self.fans, x)
         return points
 
-    def locate(
-        self, points: FloatArray, vertices: IntArray, pairs: LeafPairs, x: FloatArray
-    ) -> tuple[IntArray, IntArray]:
-        """Tet, or -1, and triangle of points that stand for vertices, each tested against its leaves of the tree."""
-        alone = np.arange(len(points) + 1, dtype=np.int32)
-        return self._locate(points, vertices, alone, pairs, self.tree.start, self.tree.order, x)
-
     def _locate(
-        self,
-        points: FloatArray,
-        vertices: IntArray,
-        groups: IntArray,
-        pairs: LeafPairs,
-        tets_start: IntArray,
-        tet_order: IntArray,
-        x: FloatArray,
+        self, points: FloatArray, vertices: IntArray, start: NDArray[np.int64], listed: IntArray, x: FloatArray
     ) -> tuple[IntArray, IntArray]:
+        """Tet, or -1, and triangle of points that stand for vertices, each tested against its list of tets."""
         found: tuple[IntArray, IntArray] = find_inside(
-            points, vertices, groups, pairs.start, pairs.leaves, tets_start, tet_order,
+            points, vertices, start, listed,
             self.mesh.tets, x, self.mesh.vertices, self.triangles, self._surface, self._around,
         )  # fmt: skip
         return found
 
-    def touch(
+    def _touch(
         self, points: FloatArray, vertices: IntArray, tet: IntArray, triangle: IntArray, x: FloatArray
     ) -> Touching:
         """What the points that some tet holds touch; x is read around their triangles only."""
         held = np.flatnonzero(tet >= 0)
-        points, vertices, tet = points[held], vertices[held], tet[held]
+        found = self._project(points[held], vertices[held], tet[held], triangle[held], x)
+        return self._straighten(found.choose(np.flatnonzero(found.depth > 0.0)), x)
+
+    def follow(self, pairs: IntArray, x: FloatArray) -> Touching:
+        """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3), open ones among them.
+
+        A vertex that slid off its triangle touches the nearest one around it. No tet is named.
+        """
+        vertices, triangle = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        nowhere = np.full(len(pairs), -1, np.int32)
+        return self._straighten(self._project(self.place(x, vertices), vertices, nowhere, triangle, x, beyond=0.0), x)
+
+    def _project(
+        self,
+        points: FloatArray,
+        vertices: IntArray,
+        tet: IntArray,
+        triangle: IntArray,
+        x: FloatArray,
+        beyond: float = BEYOND,
+    ) -> Touching:
         number, weights, normal, depth = project(
-            points, vertices, triangle[held], self.triangles, x, self.mesh.vertices, self.fans, self._around
+            points, vertices, triangle, self.triangles, x, self.mesh.vertices, self.fans, self._around, beyond
         )
-        deep, offset = depth > 0.0, x[vertices] - points
-        found = vertices[deep], number[deep], weights[deep], normal[deep], depth[deep], tet[deep], offset[deep]
-        return self._straighten(Touching(*found), x)
+        return Touching(vertices, number, weights, normal, depth, tet, x[vertices] - points)
 
     def recall(self, pairs: IntArray, reach: float, x: FloatArray) -> Touching:
         """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more
@@ -189,15 +197,20 @@ class SelfContact:
             offset=np.where(meets, (height + found.depth[:, None]) * normal, found.offset),
         )
 
-    def to_contacts(self, touching: Touching) -> Contacts:
-        """The same as contacts; the area is the mean of the triangle's and the vertex's one-ring at rest, Eq. (6)."""
+    def to_contacts(self, touching: Touching, x: FloatArray) -> Contacts:
+        """The same as contacts at positions x [m], (n, 3).
+
+        The area is the mean of the triangle's at rest and of the vertex's one-ring, Eq. (6) of [TOK14], of the ring
+        what faces the touched surface.
+        """
         count = len(touching)
+        shares = facing_shares(touching.vertex, touching.normal, self.triangles, self.fans, self._areas, x)
         return Contacts(
             vertices=np.column_stack([touching.vertex, self.triangles[touching.triangle]]),
             weights=np.column_stack([np.ones(count), -touching.barycentric]),
             offset=touching.offset,
             normal=touching.normal,
-            area=(self._areas[touching.triangle] + self._rings[touching.vertex]) / 2.0,
+            area=(self._areas[touching.triangle] + shares * self._rings[touching.vertex]) / 2.0,
             velocity=np.zeros((count, 3)),
             source=np.full(count, SELF, np.int32),
             feature=touching.triangle,

@@ -23,6 +23,8 @@ class ContactSettings:
     """Coulomb's coefficient μ."""
     restitution: float = 0.0
     """Share of its speed toward a collider that a vertex leaves with; for projective dynamics only."""
+    collider_friction: tuple[float | None, ...] = ()
+    """The same for each collider; None, or none for it: `friction`."""
     thickness: float = 0.0
     """Distance at which surfaces already touch [m]."""
     stiffness: float | None = None
@@ -39,10 +41,21 @@ class ContactSettings:
     def __post_init__(self) -> None:
         _check("friction", self.friction, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
         _check("restitution", self.restitution, 0.0, 1.0, "give a share from 0 to 1")
+        for number, value in enumerate(self.collider_friction):
+            if value is not None:
+                name = f"collider_friction[{number}]"
+                _check(name, value, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
         _check("thickness", self.thickness, 0.0, math.inf, "give a length in metres, 0 for none")
         _check("alpha", self.alpha, 0.0, 1.0, "give a share from 0 to 1")
         if self.stiffness is not None:
             _check("stiffness", self.stiffness, math.ulp(0.0), math.inf, "give Pa/m above 0, or leave it out")
+
+    def friction_of(self, source: NDArray[np.integer]) -> NDArray[np.float64]:
+        """μ of contacts by their sources, (m,): numbers of colliders, or -1 for the body itself."""
+        most = int(source.max(initial=-1)) + 1
+        own = (*self.collider_friction, *[None] * most)[:most]
+        table = np.array([*(self.friction if one is None else one for one in own), self.friction])
+        return np.asarray(table[source])  # -1 is the last
 
 
 def _check(name: str, value: float, low: float, high: float, remedy: str) -> None:

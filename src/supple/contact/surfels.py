@@ -1,8 +1,10 @@
 """A body that touches itself at sampled vertices: each stands for a disc of its surface.
 
 A disc is the vertex, two tangents that move with the vertices around it, and a radius with which the discs cover the
-surface. Another vertex touches it where it comes from outside and would pass behind the disc; one that presses keeps
-its side however deep it is, and one that was behind it all the time, across a limb, never touches it.
+surface, smaller around sharp edges, where no plane is near it. Another vertex touches it where it comes from outside
+and would pass behind the disc; one that presses keeps its side up to a radius deep, and one that was behind it all the
+time, across a limb, never touches it. So sampled vertices stay out of the discs; what lies between samples may overlap
+by a small part of their spacing, and what closes in faster than a few radii a step may pass.
 """
 
 import numpy as np
@@ -30,12 +32,14 @@ _ABOVE = 0.1  # radii over a disc up to which it is behind
 class Surfels:
     """Discs around sampled vertices of a closed surface."""
 
-    def __init__(self, surface: TriMesh, vertices: IntArray) -> None:
+    def __init__(self, surface: TriMesh, vertices: IntArray, parts: IntArray) -> None:
+        """`parts` numbers the connected component of the body that each vertex belongs to, (n,)."""
         self.vertices = vertices
+        self._parts = parts[vertices]
         self.tangents = _tangent_rows(surface, vertices)
         """Rows that give two tangents each from the positions, (2 k, n): all first ones, then all second ones."""
         rest = surface.vertices[vertices]
-        self.radius = _OVERLAP * _cover(surface, rest)
+        self.radius = _OVERLAP * _cover(surface, rest) * _flatness(surface)[vertices]
         """[m], (k,)"""
         self._rest, self._facing = rest, self.normals(self.tangents @ surface.vertices)
 
@@ -69,7 +73,7 @@ class Surfels:
         widest = float(self.radius.max())
         reach = margin + thickness + min(closing, _FASTEST * widest)  # the body's own forces may turn any way
         partner = _find_discs(
-            begin, normal, known, self._rest, self._facing, self.radius, reach,
+            begin, normal, known, self._parts, self._rest, self._facing, self.radius, reach,
             *_sort_cells(begin, widest + reach),
         )  # fmt: skip
         rows = np.flatnonzero(partner >= 0)
@@ -125,6 +129,15 @@ def _cover(surface: TriMesh, samples: FloatArray) -> FloatArray:
     return reach
 
 
+def _flatness(surface: TriMesh) -> FloatArray:
+    """1 where a surface is flat around a vertex, towards 0 where triangles turn 60° away from its normal, (n,)."""
+    normals = surface.vertex_normals()
+    turned = np.einsum("tki,ti->tk", normals[surface.triangles], surface.face_normals())
+    lowest = np.ones(len(surface.vertices))
+    np.minimum.at(lowest, surface.triangles, turned)
+    return np.maximum(2.0 * lowest - 1.0, 0.0)
+
+
 def _sort_cells(points: FloatArray, size: float) -> tuple[NDArray[np.int64], ...]:
     """Cells of a grid that points are in, the same sorted, the points in that order, and the cells along each axis."""
     cell = np.floor((points - points.min(axis=0)) / size).astype(np.int64) + 1
@@ -139,6 +152,7 @@ def _find_discs(
     begin: FloatArray,
     normal: FloatArray,
     known: IntArray,
+    parts: IntArray,
     rest: FloatArray,
     facing: FloatArray,
     radius: FloatArray,
@@ -166,7 +180,8 @@ def _find_discs(
                 if aside > min(best, radius[j] ** 2) or height < lowest * radius[j]:
                     continue
                 level, distance = _split(facing[j], rest[i] - rest[j])
-                if level < _ABOVE * radius[j] and level**2 + distance < (_AT_REST * radius[j]) ** 2:
+                is_near = level**2 + distance < (_AT_REST * radius[j]) ** 2
+                if parts[i] == parts[j] and is_near and level < _ABOVE * radius[j]:
                     continue
                 if height < reach:
                     best = aside

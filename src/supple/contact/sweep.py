@@ -12,7 +12,7 @@ u = C x - base is how far contacts have moved since the step began, as seen from
 import numpy as np
 from numba import njit
 
-__all__ = ["couple", "evaluate", "press", "settle", "spread", "sweep"]
+__all__ = ["evaluate", "press", "settle", "spread", "sweep"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -109,19 +109,3 @@ def press(grip, q):
     settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
     grip.shift[:] += moved
     spread(grip.Y, grip.force, q)
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def couple(start, column, value, Y):
-    """W = C Yᵀ, (m, m), from the sparse rows of C and Y = C A⁻¹, (m, r)."""
-    count = len(Y)
-    W = np.empty((count, count), Y.dtype)
-    for j in range(count):
-        y = Y[j]
-        for i in range(j + 1):
-            total = Y.dtype.type(0.0)
-            for e in range(start[i], start[i + 1]):
-                total += value[e] * y[column[e]]
-            W[i, j] = total
-            W[j, i] = total
-    return W

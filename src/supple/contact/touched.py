@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import closest_weights
 
-__all__ = ["BEYOND", "Fans", "drop", "project", "vertex_normals"]
+__all__ = ["BEYOND", "Fans", "area_vector", "drop", "project", "vertex_normals"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -37,18 +37,6 @@ class Fans(NamedTuple):
         start = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
         return cls(start.astype(np.int32), (np.argsort(corners, kind="stable") // 3).astype(np.int32))
 
-    def around(self, vertices: IntArray) -> IntArray:
-        """All triangles around the given vertices, each once."""
-        return np.unique(take_lists(self.start, self.triangles, vertices))
-
-
-def take_lists(start: NDArray[np.integer], members: IntArray, wanted: NDArray[np.integer]) -> IntArray:
-    """The lists members[start[k] : start[k + 1]] of all k wanted, one after the other."""
-    sizes = start[wanted + 1] - start[wanted]
-    skipped = start[wanted] - (np.cumsum(sizes) - sizes)
-    taken: IntArray = members[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
-    return taken
-
 
 @njit(cache=True)
 def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: FloatArray) -> FloatArray:
@@ -57,7 +45,7 @@ def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: Float
     for k in range(len(vertices)):
         n0 = n1 = n2 = 0.0
         for entry in range(fans.start[vertices[k]], fans.start[vertices[k] + 1]):
-            a0, a1, a2 = _area_vector(triangles, fans.triangles[entry], x)
+            a0, a1, a2 = area_vector(triangles, fans.triangles[entry], x)
             n0, n1, n2 = n0 + a0, n1 + a1, n2 + a2
         length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-300)
         normals[k, 0], normals[k, 1], normals[k, 2] = n0 / length, n1 / length, n2 / length
@@ -74,13 +62,14 @@ def project(
     rest: FloatArray,
     fans: Fans,
     around: Neighbourhood,
+    beyond: float = BEYOND,
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Touched triangle (m,), barycentric coordinates (m, 3), normal (m, 3) and depth [m] (m,) of points inside.
 
     Point k, which stands for vertex vertices[k], is projected along the normal of the triangle it came through. If the
-    foot lies more than half a triangle beyond it, or the point outside its plane, the nearest triangle around is taken;
-    if the foot lies beyond that one too, its nearest point, the normal then leading there. A point outside the plane
-    of the nearest triangle is outside the body, whatever its tet says, and has depth 0.
+    foot has a barycentric coordinate below `beyond`, or the point is outside its plane, the nearest triangle around is
+    taken; if the foot lies more than half a triangle beyond that one, its nearest point, the normal then leading there.
+    A point outside the plane of the nearest triangle is outside the body, whatever its tet says, and has no depth.
     """
     count = len(points)
     touched, weights = np.empty(count, np.int32), np.empty((count, 3))
@@ -88,7 +77,7 @@ def project(
     for k in range(count):
         point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
         foot, normal, depth = _drop(point, triangles, best, x)
-        if depth <= 0.0 or min(foot) < BEYOND:
+        if depth <= 0.0 or min(foot) < beyond:
             best, foot, normal, depth = _search_around(point, vertices[k], best, triangles, x, rest, fans, around)
         touched[k], depths[k] = best, depth
         for axis in range(3):
@@ -110,7 +99,7 @@ def drop(
 
 
 @njit(cache=True)
-def _area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
+def area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
     """Outward normal of a triangle, as long as twice its area."""
     a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -124,7 +113,7 @@ def _drop(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tup
 
     A triangle without area has depth 0.
     """
-    n0, n1, n2 = _area_vector(triangles, number, x)
+    n0, n1, n2 = area_vector(triangles, number, x)
     length = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
     if length == 0.0:
         return (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0

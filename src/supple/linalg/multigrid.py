@@ -51,7 +51,7 @@ class Multigrid:
         self.iterations = 0
         """Iterations of the last solve."""
 
-    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None, *, same: bool = False) -> None:
         """Take the matrix whose upper triangle is `data`, plus the overlay, and build its hierarchy."""
         import pyamg
 

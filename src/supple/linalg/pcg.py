@@ -1,10 +1,10 @@
 """Conjugate gradients on block matrices, every pass fused.
 
-The preconditioner adds two parts: the inverse diagonal blocks, for what changes from vertex to vertex, and an exact
-solve for rigid motions of clusters of vertices, for what is smooth; without the second the iterations grow with the
-number of elements across the body, which matters where inertia does not hold them down. The matrix is stored in
-single precision: its products are summed in double, half the bytes move, and a Newton step asks for a few digits
-only. Sums run over clusters, each in one order: threads change nothing.
+The preconditioner adds two parts, both of which see contacts: the inverse diagonal blocks, for what changes from vertex
+to vertex, and an exact solve for rigid motions of clusters of vertices, for what is smooth; without the second the
+iterations grow with the number of elements across the body, which matters where inertia does not hold them down. The
+matrix is stored in single precision: its products are summed in double, half the bytes move, and a Newton step asks
+for a few digits only. Sums run over clusters, each in one order: threads change nothing.
 """
 
 import numpy as np
@@ -15,13 +15,15 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.ordering import z_order
-from supple.linalg.overlay import Merger, Overlay
+from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
+from supple.linalg.springs import add_clustered, add_diagonal, add_product
 
 __all__ = ["ConjugateGradients"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
+_NO_SPRINGS = np.zeros((0, 1), np.int64), np.zeros((0, 1, 3)), np.zeros((0, 3, 3))
 
 
 class ConjugateGradients:
@@ -33,7 +35,6 @@ class ConjugateGradients:
         self, pattern: BlockPattern, points: FloatArray, *, two_levels: bool = True, max_iterations: int = 3000
     ) -> None:
         self.name = "two-level PCG" if two_levels else "block-Jacobi PCG"
-        self._merger = Merger(pattern)
         self._rows = BlockRows.build(pattern)
         self._max_iterations, self._two_levels = max_iterations, two_levels
         clusters = max(min(8, pattern.count), min(_CLUSTERS, pattern.count // _SMALLEST_CLUSTER))
@@ -50,26 +51,30 @@ class ConjugateGradients:
         self.iterations = 0
         """Iterations of the last solve."""
 
-    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
-        """Take the matrix whose upper triangle is `data`, plus the overlay."""
-        pattern, data = self._merger.merge(data, overlay)
-        if pattern is not self._rows.pattern:
-            self._rows = BlockRows.build(pattern)
-        self._blocks = self._rows.fill(data, np.float32)
-        self._inverse = _inverse_diagonal(data, self._rows.pattern)
-        self._coarse = self._coarse_inverse() if self._two_levels else np.zeros((0, 0))
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None, *, same: bool = False) -> None:
+        """Take the matrix whose upper triangle is `data`, plus the overlay; `same`: only that has changed."""
+        if not same:
+            self._blocks = self._rows.fill(data, np.float32)
+            self._diagonal = _diagonal_blocks(data, self._rows.pattern)
+            self._clustered = self._coarsen()
+        if overlay is None:
+            self._springs = _NO_SPRINGS
+        else:
+            self._springs = (overlay.rows, overlay.weights, np.ascontiguousarray(overlay.curvature))
+        diagonal, coarse = self._diagonal.copy(), self._clustered.copy()
+        add_diagonal(*self._springs, diagonal)
+        self._inverse = _invert(diagonal)
+        if self._two_levels:
+            add_clustered(*self._springs, self._owner, self._arms, coarse)
+        self._coarse = _invert_coarse(coarse)
 
-    def _coarse_inverse(self) -> FloatArray:
-        """(ZᵀAZ)⁻¹ for the rigid motions Z of the clusters."""
-        size = 6 * (len(self._start) - 1)
-        coarse = np.zeros((size, size))
-        rows = self._rows
-        _coarsen(rows.start, rows.columns, self._blocks, self._order, self._start, self._owner, self._arms, coarse)
-        factor, failed = dpotrf(coarse, lower=True)
-        if failed:
-            raise NotPositiveDefinite
-        inverse, _ = dpotri(factor, lower=True)
-        return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
+    def _coarsen(self) -> FloatArray:
+        """ZᵀAZ for the rigid motions Z of the clusters; nothing where there is one level only."""
+        size = 6 * (len(self._start) - 1) if self._two_levels else 0
+        coarse, rows = np.zeros((size, size)), self._rows
+        if size:
+            _coarsen(rows.start, rows.columns, self._blocks, self._order, self._start, self._owner, self._arms, coarse)
+        return coarse
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
         """x with |A x - b| <= tolerance |b| in the norm of the preconditioner."""
@@ -77,7 +82,7 @@ class ConjugateGradients:
         x = np.zeros((n, 3))
         done = _iterate(
             self._rows.start, self._rows.columns, self._blocks, self._inverse,
-            self._order, self._start, self._owner, self._arms, self._coarse,
+            self._order, self._start, self._owner, self._arms, self._coarse, *self._springs,
             b.reshape(n, 3), x, np.zeros((4, n, 3)), tolerance, self._max_iterations,
         )  # fmt: skip
         if done < 0:
@@ -91,15 +96,32 @@ class ConjugateGradients:
         return self._blocks.nbytes + self._inverse.nbytes + self._rows.columns.nbytes + self._rows.source.nbytes
 
 
-def _inverse_diagonal(data: FloatArray, pattern: BlockPattern) -> FloatArray:
-    """Inverses of the symmetric diagonal blocks by their cofactors, (n, 9)."""
+def _diagonal_blocks(data: FloatArray, pattern: BlockPattern) -> FloatArray:
+    """The symmetric diagonal blocks, (n, 9)."""
     p, step = pattern.rows, pattern.lengths
     a, b, c = data[p], data[p + 1], data[p + 2]
     d, e, f = data[p + step], data[p + step + 1], data[p + 2 * step - 1]
+    return np.stack([a, b, c, b, d, e, c, e, f], axis=1)
+
+
+def _invert(blocks: FloatArray) -> FloatArray:
+    """Inverses of symmetric blocks by their cofactors, (n, 9)."""
+    a, b, c, _, d, e, _, _, f = blocks.T
     aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
     dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
     cofactors = np.stack([aa, bb, cc, bb, dd, ee, cc, ee, ff], axis=1)
     return np.asarray(cofactors / (a * aa + b * bb + c * cc)[:, None])
+
+
+def _invert_coarse(matrix: FloatArray) -> FloatArray:
+    """The inverse of a positive-definite matrix, which may be empty."""
+    if not len(matrix):
+        return matrix
+    factor, failed = dpotrf(matrix, lower=True)
+    if failed:
+        raise NotPositiveDefinite
+    inverse, _ = dpotri(factor, lower=True)
+    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
@@ -139,7 +161,23 @@ def _sum_in_order(values):
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
 def _iterate(
-    start, columns, blocks, inverse, order, cluster, owner, arms, coarse, b, x, work, tolerance, max_iterations
+    start,
+    columns,
+    blocks,
+    inverse,
+    order,
+    cluster,
+    owner,
+    arms,
+    coarse,
+    rows,
+    weights,
+    curvature,
+    b,
+    x,
+    work,
+    tolerance,
+    max_iterations,
 ):
     clusters = cluster.size - 1
     r, z, p, q = work[0], work[1], work[2], work[3]
@@ -212,7 +250,7 @@ def _iterate(
                 q[v, 0], q[v, 1], q[v, 2] = s0, s1, s2
                 total += p[v, 0] * s0 + p[v, 1] * s1 + p[v, 2] * s2
             partial[k] = total
-        pq = _sum_in_order(partial)
+        pq = _sum_in_order(partial) + add_product(rows, weights, curvature, p, q)
         if pq <= 0.0:
             return -1  # a direction along which the matrix is not positive
         alpha = rz / pq

@@ -38,7 +38,7 @@ class ReusedFactor:
         self.iterations = 0
         self.factorisations = 0
 
-    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None, *, same: bool = False) -> None:
         """Take the matrix whose upper triangle is `data`, plus the overlay."""
         pattern, self._data = self._merger.merge(data, overlay)
         if pattern is not self._pattern:

@@ -3,6 +3,7 @@
 from supple.method.articulated import ArticulatedSolver
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.articulated_training import make_articulated, train_articulated
+from supple.method.choose_spaces import Choice, choose_spaces
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
@@ -20,6 +21,7 @@ from supple.method.trained import TrainedModel
 __all__ = [
     "ArticulatedModel",
     "ArticulatedSolver",
+    "Choice",
     "FullSolver",
     "FullState",
     "HyperReducedModel",
@@ -35,6 +37,7 @@ __all__ = [
     "Solver",
     "SpaceSizes",
     "TrainedModel",
+    "choose_spaces",
     "make_articulated",
     "prepare_spaces",
     "train_articulated",

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
-from supple.contact.detector import NO_PAIRS, Detector
+from supple.contact.detector import Detector
+from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning
@@ -148,7 +149,7 @@ class FullSolver:
             return self._arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         begin = self._find_hold(state.x, system, increment, inputs)
         standing = [begin] if carry is None else [begin, carry.move(begin)]
-        guesses = standing if self.is_static else [*standing, begin + h * state.v]
+        guesses = standing if self.is_static else [*standing, begin + h * state.v, motion.xa + state.a / motion.ca]
         step = FullStep(
             increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses], len(standing),
             floor=self._floor * live.stiffness, tolerance=self.tolerance, max_iterations=self._max_iterations,
@@ -158,8 +159,9 @@ class FullSolver:
             x, _ = step.solve(Round(None, None, 0.0, False, False))
         else:
             approach = Approach(
-                begin, guesses[-1], inputs, motion.ca, count_contact(motion, h), system.map.free, state.pairs
-            )
+                begin, begin if self.is_static else begin + h * state.v, inputs, motion.ca, count_contact(motion, h),
+                system.map.free, state.pairs, self._is_alone(system, increment),
+            )  # fmt: skip
             outcome = self._contact.settle(approach, step.solve, watch)
             x, push, pairs = outcome.x, outcome.force, outcome.pairs
             tally.note(outcome)
@@ -222,11 +224,16 @@ class FullSolver:
 
     def _find_hold(self, x: FloatArray, system: System, step: Increment, inputs: Inputs) -> FloatArray:
         """Where a step begins: at x, but a static body that nothing holds must rest on a collider if loads push it."""
-        if not self.is_static or len(system.map.free) < len(self.body.mass) or len(system.map.locked) or step.grabs:
+        if not self._is_alone(system, step):
             return x
         detector = None if self._contact is None else self._contact.detector
         total = float(np.abs(step.force).sum())
         return x + find_hold(detector, x, step.force.sum(axis=0), total, self.body.mesh.size(), inputs)
+
+    def _is_alone(self, system: System, step: Increment) -> bool:
+        """Whether a static body is held by no pin and no grab."""
+        held = len(system.map.free) < len(self.body.mass) or len(system.map.locked) > 0 or len(step.grabs) > 0
+        return self.is_static and not held
 
     def _system(self, pins: Pins) -> System:
         """The system of these pins; the last one is kept, because pins seldom change."""

@@ -16,7 +16,7 @@ from supple.solve.system import System
 __all__ = ["FullStep"]
 
 FloatArray = NDArray[np.float64]
-_ROUGH = 1e-2  # residual at which a rough round ends
+_ROUGH = 1e-2  # residual at which a rough round ends, but two digits short of the tolerance
 
 
 class FullStep:
@@ -55,7 +55,7 @@ class FullStep:
         reference = max(self.reference + round.impact, self._floor)
         increment = self._increment if round.potential is None else replace(self._increment, contact=round.potential)
         x, gradient = self._begin(increment, round)
-        tolerance = max(self._tolerance, _ROUGH) if round.rough else self._tolerance
+        tolerance = max(self._tolerance, min(1e2 * self._tolerance, _ROUGH)) if round.rough else self._tolerance
         try:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,
@@ -77,11 +77,14 @@ class FullStep:
             if round.start is not None:
                 return round.start, increment.gradient(round.start)
             # Newton's method finds the way from sticking to sliding in few steps, but not the way back
-            count = self._standing if round.rubs else len(self._guesses)
-            fields = [sum_fields(terms.values()) for terms in self._terms[:count]]
+            near = [
+                k for k, x in enumerate(self._guesses)
+                if k < self._standing or round.potential is None or round.potential.sticks(x)
+            ]  # fmt: skip
+            fields = [sum_fields(self._terms[k].values()) for k in near]
             if round.potential is not None:
-                for field, x in zip(fields, self._guesses, strict=False):
-                    field += round.potential.gradient(x)
+                for field, k in zip(fields, near, strict=True):
+                    field += round.potential.gradient(self._guesses[k])
             gradients = [self._system.map.unknowns(field) for field in fields]
         best = int(np.argmin([np.linalg.norm(gradient) for gradient in gradients]))
-        return self._guesses[best], gradients[best]
+        return self._guesses[near[best]], gradients[best]

@@ -94,7 +94,8 @@ class HyperReducedSolver:
             system = self.system(h, live)
             forces = live.forces(inputs.end.forces)
             targets = self._loads.targets(live, inputs.end.targets) if len(system.pull) else _NOWHERE
-            base = system.predict(state.q, state.v, self._loads.push(forces), targets)
+            right = system.gather(state.q, state.v, self._loads.push(forces), targets)
+            base = system.predict(right)
             guess = state.q + h * state.v
             guess += np.outer(self.model.positions.constant, h * h * self._loads.gravity(forces))
         touching, origin = None, self._centre @ guess
@@ -106,6 +107,8 @@ class HyperReducedSolver:
             q, turns = self._loop.run(system, base, guess, state.turns, live.volume, origin, touching)
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
+        if touching is None or not touching.grip.force.any():  # what touches turns the body too
+            q = system.keep_turning(q, right)
         v, pressing, touch = (q - state.q) / h, Pressing.none(), None
         if touching is not None:
             v, pressing, touch = touching.bounce(v), touching.pressing(), touching.touch(touching.look(q))

@@ -29,7 +29,7 @@ __all__ = ["HyperReducedModel", "Projections", "SpaceSizes", "prepare_spaces"]
 FloatArray = NDArray[np.float64]
 Projections = ProjectionFit | RotationClusters
 _DENSE = 2.0  # values of clusters over columns of positions: beyond, iterations in positions cost less
-_FEW = 60  # constraints of a type: so few are all evaluated, none is fitted
+_FEW = 60  # constraints of a type: so few, or no more than functions, are all evaluated and none is fitted
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SpaceSizes:
     """How much of what elements deviate from the mean of their cluster counts as strain: more makes bodies stiffer."""
     functions: int = 60
     """Weight functions of a projection space that is fitted."""
-    function_radius: float = 2.2
+    function_radius: float = 1.5
     """Likewise."""
     rank: int | None = None
     """Columns kept of a projection space: without a number two thirds of the functions, half of [BEH18]'s columns."""
@@ -119,7 +119,7 @@ def _fit(
     sizes: SpaceSizes,
 ) -> Projections:
     count = len(constraint.stencils)
-    if count <= _FEW:
+    if count <= max(_FEW, sizes.functions):
         return fit_projections(constraint, complete_space(constraint), positions, np.arange(count))
     own = np.unique(constraint.stencils.vertices)
     spread = everywhere

@@ -15,6 +15,7 @@ from supple.method.hyperreduced_model import HyperReducedModel
 __all__ = ["HyperReducedSystem"]
 
 FloatArray = NDArray[np.float64]
+_TURN = 0.1  # radians: the most that a step is turned by
 _PIN = 1e6  # times the mean stiffness of a coordinate: a pin gives way by a millionth of what its load would bend
 
 
@@ -54,22 +55,23 @@ class HyperReducedSystem:
         weight = np.asarray(model.mass @ ones)
         if not len(self.pull) and np.abs(model.stiffness @ ones).max() < 1e-9 * np.abs(model.stiffness.data).max():
             self._adrift = weight * (1.0 + damping.mass * h) / h**2
+        self._fitted = not all(fit.is_complete for fit in model.fits)
         self.answers: tuple[FloatArray, ...] = ()
-        """D for each type of constraint, (g, c, M): one for all axes or one each."""
+        """D transposed for each type of constraint, (g, M, c): one for all axes or one each."""
         self._seen, self.compliance = sp.csr_array((0, len(ones))), np.zeros((1, 0, 0), precision)
         """Z = f Ḡ A⁻¹ Ḡᵀ of clusters that are alone, (g, 3 s, 3 s)."""
-        if model.alone is not None:
+        if model.alone is None:
+            self.answers = tuple(
+                np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
+                for fit in model.fits
+            )
+        else:
             self._seen = model.alone.seen_by_rows(len(ones))
             right = self._seen.T.toarray()
             Z = np.stack([self._seen @ (factor * one.solve(right)) for one in self.factors])
             self.compliance = np.ascontiguousarray(Z, precision)
-        else:
-            self.answers = tuple(
-                np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0) for one in self.factors])
-                for fit in model.fits
-            )  # fmt: skip
-        self.quick = tuple(np.ascontiguousarray(D.transpose(0, 2, 1), precision) for D in self.answers)
-        """The same transposed, as iterations use them."""
+        self.quick = tuple(D.astype(precision) for D in self.answers)
+        """The same as iterations use them."""
 
     def _factor(self, A: sp.csr_array, pull: FloatArray) -> BlockCholesky:
         rows = self.holds.rows
@@ -88,8 +90,8 @@ class HyperReducedSystem:
             self._delassus = Delassus(wide, respond, len(self.factors))
         return self._delassus
 
-    def predict(self, q: FloatArray, v: FloatArray, push: FloatArray, targets: FloatArray) -> FloatArray:
-        """Where inertia, loads Uᵀf [N], (c, 3), and what holds would take the body without its projections, (c, 3)."""
+    def gather(self, q: FloatArray, v: FloatArray, push: FloatArray, targets: FloatArray) -> FloatArray:
+        """The right-hand side [N], (c, 3), of inertia, drag, loads Uᵀf [N], (c, 3), and targets [m] of what holds."""
         M = self._inertia
         right = multiply_blocks(M.indptr, M.indices, M.data, q + self.duration * v)
         right += push
@@ -97,6 +99,10 @@ class HyperReducedSystem:
             right += self._drag @ q
         if len(targets):
             right += self.holds.rows.T @ (self.pull * targets)
+        return np.asarray(right)
+
+    def predict(self, right: FloatArray) -> FloatArray:
+        """Where a right-hand side would take the body without its projections, (c, 3)."""
         return self._keep_momentum(self.solve(right), self._shift @ right)
 
     def _keep_momentum(self, x: FloatArray, force: FloatArray | float) -> FloatArray:
@@ -119,5 +125,26 @@ class HyperReducedSystem:
         """D c of one type of constraint for coefficients (3, M), in double precision: (c, 3)."""
         D, c = self.answers[kind], coefficients.astype(np.float64)
         if len(D) == 1:
-            return np.asarray(D[0] @ c.T)
-        return np.column_stack([D[axis] @ c[axis] for axis in range(3)])
+            return np.asarray((c @ D[0]).T)
+        return np.column_stack([c[axis] @ D[axis] for axis in range(3)])
+
+    def keep_turning(self, reached: FloatArray, right: FloatArray) -> FloatArray:
+        """Coordinates reached (c, 3), turned so that constraints have no torque on a body that nothing holds.
+
+        Projections that are fitted push with a torque of their own: a body let go would begin to spin. At positions q
+        the torque of inertia and stiffness vanishes, because their matrices are symmetric, so that of the projections
+        is the one that the known right-hand side (c, 3) lacks.
+        """
+        if self._adrift is None or not self._fitted:
+            return reached
+        centre = (self._adrift @ reached) / (self._adrift @ self._shift)
+        about = reached - np.outer(self._shift, centre)
+        T = about.T @ right
+        moments, axes = np.linalg.eigh(np.trace(T) * np.eye(3) - 0.5 * (T + T.T))
+        if moments[0] <= 1e-6 * moments[2]:
+            return reached  # a needle, or a leap so wild that what turns is not known
+        lack = np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
+        turn = axes @ (axes.T @ lack / moments)
+        turn *= min(1.0, _TURN / max(float(np.linalg.norm(turn)), _TURN))
+        across = np.array([[0.0, turn[2], -turn[1]], [-turn[2], 0.0, turn[0]], [turn[1], -turn[0], 0.0]])
+        return np.asarray(reached + about @ across)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
-from supple.subspace.rigid_fit import fit_rigid
+from supple.linalg.rigid import fit_rigid
 
 __all__ = ["Errors", "Measure", "measure_errors"]
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.contact.contacts import SELF, Contacts
-from supple.contact.detector import NO_PAIRS, Detector
+from supple.contact.anisotropy import split
+from supple.contact.contacts import Contacts
+from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
-from supple.contact.sets import choose, is_in, merge
-from supple.errors import SuppleWarning
+from supple.contact.sets import NO_PAIRS, choose, is_in, list_pairs, merge, share
+from supple.errors import SceneError, SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
@@ -33,7 +34,9 @@ _NEARLY = 0.05  # the same, where points and normals of contacts would not come 
 _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
+_NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
+_DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
 _STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
 
 
@@ -54,6 +57,8 @@ class Approach:
     """Vertices that pins do not hold wholly."""
     pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
     """Vertices and triangles that touched as the step begins, (k, 2)."""
+    alone: bool = False
+    """Whether nothing but contact holds the body, without inertia."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +114,14 @@ class ContactLoop:
         moves[step.free] = True
         with watch.phase("contact"):
             contacts = _movable(self.detector.foresee(x, step.predicted, inputs, step.pairs), moves)
-            stopping = self._stopping_forces(contacts, step)
-            lagged = np.maximum(self._resting_forces(contacts, step), stopping)
-            impact = float(np.linalg.norm(contacts.scatter(stopping[:, None] * contacts.normal, len(x))))
-            potential = self._freeze(contacts, step, step.predicted, lagged)
-        start, rubs = None, self.detector.settings.friction > 0.0 and bool(lagged.any())
+            shared = share(contacts, step.predicted)
+            stopping = self._stopping_forces(shared, step)
+            lagged = np.maximum(self._resting_forces(shared, step), stopping)
+            impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
+            potential = self._freeze(shared, step, step.predicted, lagged)
+        start, rubs = None, potential is not None and potential.rubs
         for count in range(1, MOST_ROUNDS + 1):
-            rough = rubs and count == 1
+            rough = potential is not None and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
             with watch.phase("contact"):
                 found = _movable(self.detector.detect(y, inputs, contacts), moves)
@@ -137,8 +143,13 @@ class ContactLoop:
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
-        touching, pairs = _list_touching(potential, y, step.weight), _list_pairs(potential, y)
+        touching, pairs = (
+            _list_touching(potential, y, step.weight),
+            _list_pairs(potential, y, _NEAR * self.detector.edge),
+        )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
+        if step.alone and not settled:
+            _refuse_drift(step, outcome, self._size)
         self._admit(outcome, inputs)
         return outcome
 
@@ -163,13 +174,14 @@ class ContactLoop:
             engaged |= is_in(contacts, choose(before.contacts, before.engaged), places=True)
         return ContactPotential(
             contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, engaged,
-            settings.friction or None, lagged, slip, duration,
+            settings.friction_of(contacts.source), lagged, slip, duration,
         )  # fmt: skip
 
     def _freeze_again(
         self, contacts: Contacts, step: Approach, y: FloatArray, before: ContactPotential | None
     ) -> ContactPotential | None:
         """The potential of contacts found at y [m], (n, 3), where the round `before` arrived."""
+        contacts = share(contacts, y)
         return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step), before)
 
     def _resting_forces(self, contacts: Contacts, step: Approach) -> FloatArray:
@@ -211,6 +223,21 @@ def count_contact(motion: Motion, h: float) -> float:
     return h * motion.ca / motion.cv if motion.cv else 1.0
 
 
+def _refuse_drift(step: Approach, outcome: Outcome, size: float) -> None:
+    """Refuse a static body that rolls on and on: every round finds it further down."""
+    drift = (outcome.x - step.x).mean(axis=0)
+    if outcome.touching is not None:
+        normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
+        drift = split(normal[None] / np.linalg.norm(normal), drift[None])[1][0]
+    far = float(np.linalg.norm(drift))
+    if far > _DRIFTS * size:
+        way = ", ".join(f"{part:.2g}" for part in drift / far)
+        raise SceneError(
+            f"nothing holds the body along ({way}): after {outcome.rounds} rounds it has rolled {far:.3g} m and rolls "
+            "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
+        )
+
+
 def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
     """The contacts that can move anything: a pinned vertex in a collider is where it was put."""
     some = (moves[contacts.vertices] & (contacts.weights != 0.0)).any(axis=1)
@@ -227,13 +254,12 @@ def _compare(
     return changes, float(np.linalg.norm(after.get("contact", nothing)))
 
 
-def _list_pairs(potential: ContactPotential | None, x: FloatArray) -> NDArray[np.int32]:
-    """Vertices and triangles of the body that touch at x, (k, 2)."""
+def _list_pairs(potential: ContactPotential | None, x: FloatArray, reach: float) -> NDArray[np.int32]:
+    """Vertices and triangles of the body that touch at x, or have parted by less than `reach` [m], (k, 2)."""
     if potential is None:
         return NO_PAIRS
     contacts = potential.contacts
-    own = (contacts.source == SELF) & (contacts.weights[:, 0] == 1.0) & (contacts.depth(x) > 0.0)
-    return np.column_stack([contacts.vertices[own, 0], contacts.feature[own]])
+    return list_pairs(choose(contacts, contacts.depth(x) > -reach))
 
 
 def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:
@@ -248,4 +274,5 @@ def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: fl
     first, second = x[one.vertices[:, 0]], x[one.vertices[:, 1]]
     share = np.where(one.weights[:, :1] == 1.0, 0.0, one.weights[:, 1:2])  # the point of an edge that touches an edge
     point = (1.0 - share) * first + share * second
-    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], potential.forces(x)[rows] / weight)
+    force = potential.forces(x)[rows] / weight
+    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], force, one.vertices, one.weights)

@@ -1,20 +1,25 @@
 """Projective dynamics in full space: Algorithm 1 of [BEH18], as quasi-Newton steps from the constant matrix."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
-from supple.constraint.local_step import LocalStep
+from supple.constraint.local_step import LocalStep, Memory
+from supple.contact.collider import Collider
+from supple.contact.pressing import Pressing
+from supple.contact.settings import ContactSettings
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.linalg.ldlt import LDLT
 from supple.method.checks import check_duration
+from supple.method.projective_contact import ProjectiveContact, choose_candidates
 from supple.method.projective_global import GlobalStep
 from supple.method.projective_objective import Drag, StepObjective
+from supple.method.projective_press import descend_pressing, push_back
 from supple.method.quasi_newton import Descent, descend
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
@@ -35,8 +40,9 @@ _KEPT = 4  # factors: a user goes to and fro between a few settings
 class ProjectiveState(FullState):
     """Motion of every vertex, what the user changed, and the rotations of the elements."""
 
-    memories: tuple[FloatArray, ...] = ()
+    memories: tuple[Memory, ...] = ()
     """Quaternions to go on from, one array a constraint."""
+    pressing: Pressing = field(default_factory=Pressing.none)
 
 
 class ProjectiveSolver:
@@ -56,11 +62,16 @@ class ProjectiveSolver:
         iterations: int = 10,
         tolerance: float = 0.0,
         history: int = 0,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
+        candidates: int = 4000,
     ) -> None:
         """`time_step` [s] is what steps are expected to be: the matrix is factorised for it, for others as they come.
 
         A step ends after `iterations`, or when one moves no vertex by more than `tolerance` of the body's size.
         `history` earlier iterations make later ones longer (method/quasi_newton.py); 0 is plain projective dynamics.
+        The placements of `colliders` come with each moment; so many `candidates` among the surface's vertices touch
+        them. While they do, `history` counts nothing.
         """
         if not time_step > 0.0:
             raise SceneError(f"time_step = {time_step:g} s is not positive: 0.01 gives 100 steps a second.")
@@ -80,6 +91,11 @@ class ProjectiveSolver:
         self._steps = [LocalStep.build(c, body.vertices, self._number) for c in body.constraints]
         self._changed: tuple[tuple[float, float], list[LocalStep]] = ((1.0, 1.0), self._steps)
         self._globals: dict[bytes, GlobalStep] = {}
+        self._skin = np.unique(body.surface.triangles).astype(np.int32)
+        self._contact: ProjectiveContact | None = None
+        if colliders or (contact is not None and contact.self_contact):
+            rows = sp.csr_array(sp.eye_array(len(body.vertices)))[:, self._skin]
+            self._contact = ProjectiveContact(body, choose_candidates(body, candidates), rows, colliders, contact)
         self._global(time_step, Live())
 
     def start(self, inputs: Inputs | None = None) -> ProjectiveState:
@@ -95,13 +111,35 @@ class ProjectiveSolver:
         with watch.phase("factor"):
             system = self._global(inputs.duration, state.live)
         objective, begin = self._objective(state, inputs)
-        descent = descend(
-            watch.timed("local", objective.evaluate), watch.timed("global", system.solve), begin,
-            iterations=self.iterations, still=self.tolerance * self.body.size(), history=self.history,
-            bounded=all(constraint.bounded for constraint in self.body.constraints),
+        touching = None
+        if self._contact is not None:
+            with watch.phase("contact"):
+                skin, links = self._skin, system.delassus(self._skin, self._number)
+                goal = objective.goal[self._number[skin]]
+                touching = self._contact.begin(state.x[skin], state.v[skin], goal, inputs, state.pressing, links)
+        work = watch.timed("local", objective.evaluate), watch.timed("global", system.solve), begin
+        still, bounded = self.tolerance * self.body.size(), all(c.bounded for c in self.body.constraints)
+        if touching is None:
+            descent = descend(
+                *work, iterations=self.iterations, still=still, history=self.history, bounded=bounded
+            )  # fmt: skip
+            new, touch = self._arrive(state, inputs, descent, objective.memories), None
+        else:
+            there = replace(touching.contacts, vertices=self._number[touching.contacts.vertices].astype(np.int32))
+            descent = descend_pressing(
+                *work, touching, there, objective.held, iterations=self.iterations, still=still, bounded=bounded
+            )
+            new = self._arrive(state, inputs, descent, objective.memories)
+            rebound = touching.rebound(touching.look(new.v[self._skin]))
+            if rebound is not None:
+                v = new.v + system.solve(push_back(there, rebound, objective.held))[self._number]
+                new = replace(new, v=v, a=(v - state.v) / inputs.duration)
+            new, touch = replace(new, pressing=touching.pressing()), touching.touch(touching.look(new.x[self._skin]))
+        report = Report(
+            watch.finish(), descent.iterations, residual=descent.change / self.body.size(),
+            contacts=0 if touch is None else len(touch), touching=touch,
         )  # fmt: skip
-        new = self._arrive(state, inputs, descent, objective.memories)
-        return new, Report(watch.finish(), descent.iterations, residual=descent.change / self.body.size())
+        return new, report
 
     def positions(self, state: ProjectiveState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return state.x if vertices is None else state.x[vertices]
@@ -117,11 +155,12 @@ class ProjectiveSolver:
         return ProjectiveState(time, x, v, a, memories=tuple(step.recall(there) for step in self._steps))
 
     def pack(self, state: ProjectiveState) -> dict[str, NDArray[np.generic]]:
-        return pack_state(state) | {f"memory_{k}": memory for k, memory in enumerate(state.memories)}
+        memories = {f"memory_{k}": memory for k, memory in enumerate(state.memories)}
+        return {**pack_state(state), **memories, **state.pressing.pack()}
 
     def unpack(self, arrays: Arrays) -> ProjectiveState:
-        memories = tuple(np.array(arrays[f"memory_{k}"], np.float64) for k in range(len(self._steps)))
-        return ProjectiveState(**vars(unpack_state(arrays)), memories=memories)
+        memories = tuple(np.array(arrays[f"memory_{k}"], np.float32) for k in range(len(self._steps)))
+        return ProjectiveState(**vars(unpack_state(arrays)), memories=memories, pressing=Pressing.unpack(arrays))
 
     def describe(self) -> list[str]:
         kinds = ", ".join(f"{len(c.stencils):,} {c.kind}" for c in self.body.constraints)
@@ -156,7 +195,7 @@ class ProjectiveSolver:
         return objective, begin[self._order]
 
     def _arrive(
-        self, state: ProjectiveState, inputs: Inputs, descent: Descent, memories: Sequence[FloatArray]
+        self, state: ProjectiveState, inputs: Inputs, descent: Descent, memories: Sequence[Memory]
     ) -> ProjectiveState:
         x = descent.x[self._number]
         if not np.isfinite(x).all():

@@ -18,6 +18,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
+from supple.contact.links import look
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -25,6 +26,7 @@ from supple.contact.settings import ContactSettings
 from supple.contact.surfels import Surfels
 from supple.contact.sweep import settle
 from supple.errors import SceneError
+from supple.mesh.adjacency import vertex_labels
 from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
 from supple.solve.inputs import Inputs
@@ -61,8 +63,7 @@ class ContactStep:
 
     def look(self, q: FloatArray) -> FloatArray:
         """C q, (m, 3), of a method's coordinates or their rates, (r, 3)."""
-        rows = (self.grip.value, self.grip.column, self.grip.start)
-        return np.asarray(sp.csr_array(rows, shape=(len(self.base), len(q))) @ q)
+        return np.asarray(look(self.grip.start, self.grip.column, self.grip.value, q))
 
     def answer(self, forces: FloatArray) -> FloatArray:
         """How far forces on the contacts [N], (m, 3), move the coordinates, (r, 3)."""
@@ -106,7 +107,10 @@ class ContactStep:
             return None
         found = choose(self.contacts, rows)
         depth = np.einsum("mi,mi->m", found.normal, found.offset - points[rows])
-        return Touch(found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows])
+        return Touch(
+            found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows],
+            found.vertices, found.weights,
+        )  # fmt: skip
 
 
 class ProjectiveContact:
@@ -131,7 +135,7 @@ class ProjectiveContact:
         if self.settings.self_contact:
             if body.cells.shape[1] != 4:
                 raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
-            self._surfels = Surfels(body.surface, vertices)
+            self._surfels = Surfels(body.surface, vertices, vertex_labels(body.cells, len(body.vertices)))
             self._tangents = sp.csr_array(self._surfels.tangents @ rows)
 
     def begin(
@@ -162,9 +166,21 @@ class ProjectiveContact:
             found = join((found, own))
         if not len(found):
             return None
-        order = np.argsort(self._rank[found.vertices[:, 0]], kind="stable")[:_MOST]
+        order = self._order(found, begin, inputs.duration)[:_MOST]
         step = np.concatenate([q, v, predicted], axis=1), inputs.duration
         return self._freeze(choose(found, order), *step, pressing, delassus, np.zeros(3) if origin is None else origin)
+
+    def _order(self, found: Contacts, begin: FloatArray, duration: float) -> NDArray[np.intp]:
+        """Contacts by the order of their vertices, but close ones before most of those that are not.
+
+        Loads alone would take half the body through the floor in a long step: of what they lead there, enough are
+        kept to stop an impact, and more of what rests there already.
+        """
+        first, second = (self._rank[found.vertices[:, k]] for k in range(2))
+        apart = begin[first] + found.weights[:, 1:2] * begin[second] + duration * found.velocity - found.offset
+        later = np.einsum("mi,mi->m", found.normal, apart) > _NEAR * self._size
+        later[np.argsort(first, kind="stable")[: _MOST // 2]] = False
+        return np.lexsort((first, later))
 
     def _freeze(
         self,
@@ -176,14 +192,14 @@ class ProjectiveContact:
         origin: FloatArray,
     ) -> ContactStep:
         linked, normal = delassus.link(contacts), contacts.normal
-        C = sp.csr_array((linked.value, linked.column, linked.start), shape=(len(contacts), len(motion)))
-        begin, speed, end = np.split(C @ motion, 3, axis=1)
+        begin, speed, end = np.split(look(linked.start, linked.column, linked.value, motion), 3, axis=1)
         base = begin + duration * contacts.velocity
         depth = np.einsum("mi,mi->m", normal, contacts.offset - base)
         goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
         friction, force = np.full_like(goal, self.settings.friction), _lanes(pressing.recall(contacts))
         tolerance = _TOLERANCE * self._size
-        grip = Grip.take(linked, _lanes(base - origin), _lanes(normal), goal, friction, force, tolerance)
+        seen = base - contacts.weights.sum(axis=1)[:, None] * origin  # pairs see no origin
+        grip = Grip.take(linked, _lanes(seen), _lanes(normal), goal, friction, force, tolerance)
         impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
         return ContactStep(contacts, base, impact, grip)
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from supple.contact.delassus import Delassus
 from supple.linalg.ldlt import LDLT
 from supple.solve.events import Grab
 
@@ -35,6 +36,32 @@ class GlobalStep:
                 self._groups.append(([axis], own))
         self._grabs: tuple[Grab, ...] = ()
         self._pulls: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        self._delassus: Delassus | None = None
+
+    def delassus(self, skin: NDArray[np.int32], number: NDArray[np.integer]) -> Delassus:
+        """Compliances of contacts, with the positions of vertices `skin` as coordinates; v stands in row number[v]."""
+        if self._delassus is None:
+            count, axes = len(self._held), 1 if len(self._groups) == 1 else 3
+            rows = sp.csr_array((np.ones(len(skin)), (skin, np.arange(len(skin)))), shape=(count, len(skin)))
+
+            def respond(vertices: NDArray[np.int32]) -> FloatArray:
+                found = np.empty((axes, len(vertices), len(skin)))
+                together = 3 // axes  # vertices whose columns one solve gives
+                for first in range(0, len(vertices), together):
+                    some = number[vertices[first : first + together]]
+                    load = np.zeros((count, 3))
+                    load[some, np.arange(len(some))] = 1.0
+                    if axes == 3:
+                        load[some] = 1.0
+                    moved = self.solve(np.where(self._held, 0.0, load))[number[skin]].T
+                    if axes == 3:
+                        found[:, first] = moved
+                    else:
+                        found[0, first : first + len(some)] = moved[: len(some)]
+                return found
+
+            self._delassus = Delassus(rows, respond, axes)
+        return self._delassus
 
     def pulled(self, grabs: tuple[Grab, ...], number: NDArray[np.integer]) -> None:
         """Let the springs of grabs belong to the matrix from now on; vertex v stands in row number[v].
@@ -45,7 +72,7 @@ class GlobalStep:
         shape = [(grab.vertices, grab.weights, grab.stiffness) for grab in grabs]
         if shape == [(grab.vertices, grab.weights, grab.stiffness) for grab in self._grabs]:
             return
-        self._grabs, self._pulls = grabs, []
+        self._grabs, self._pulls, self._delassus = grabs, [], None
         weights = np.zeros((len(self._held), len(grabs)))
         for column, grab in enumerate(grabs):
             np.add.at(weights[:, column], number[list(grab.vertices)], grab.weights)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
@@ -247,17 +248,18 @@ class ReducedSolver:
             floor=self._floor * scale + moving.round_off(step), tolerance=self.tolerance, max_iterations=self._most,
             tally=tally, fail=fail,
         )  # fmt: skip
-        relief = None
+        relief, pairs = None, NO_PAIRS
         if self._touching is None:
             newton.solve(step.begin, step.guess)
         else:
             outcome = self._touching.settle(newton, state, sum_loads(pushed)[0], inputs, watch)
             tally.note(outcome)
+            pairs = outcome.pairs
             relief = self._touching.relieve(outcome, newton, h)
         reached = moving.arrive(state, step, newton.z, inputs.end.time, h, relief)
         q = newton.z[: self.rank]
         self._reach.look(q, inputs.end.time)
-        return reached._replace(elastic=newton.elastic / scale, live=live)
+        return reached._replace(elastic=newton.elastic / scale, live=live, pairs=pairs)
 
     def _find_hold(self, state: ReducedState, pushed: list[tuple[Handle, FloatArray]], inputs: Inputs) -> ReducedState:
         """Where the statics of a body that no pin holds begins."""

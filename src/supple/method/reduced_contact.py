@@ -76,7 +76,8 @@ class Touching:
             s, R, centre = self._read(solver)
             return self._lift(s[None], R[None], centre), self._unit * resolution
 
-        return self._loop.settle(Approach(x, predicted, inputs, motion.ca, weight, self._free), solve, watch)
+        approach = Approach(x, predicted, inputs, motion.ca, weight, self._free, state.pairs)
+        return self._loop.settle(approach, solve, watch)
 
     def relieve(self, outcome: Outcome, solver: FramedStep, h: float) -> Relief | None:
         """The contact forces that the next step's beginning must do without; None where it keeps them."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
+from supple.linalg.rigid import fit_rigid
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_frame import FrameLoads, accelerate, cross, rotation
 from supple.method.reduced_handles import Handle, Springs
@@ -14,7 +15,6 @@ from supple.method.reduced_state import ReducedState
 from supple.solve.increment import Motion
 from supple.solve.inputs import Moment
 from supple.solve.integrator import INTEGRATORS
-from supple.subspace.rigid_fit import fit_rigid
 
 __all__ = ["Moving", "Relief", "Step", "gather_forces", "lift", "sum_loads"]
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.sets import NO_PAIRS
 from supple.method.state import pack_live, unpack_live
 from supple.solve.live import Live
 
@@ -16,7 +17,7 @@ _NO_TURNS, _NO_OFFSETS, _UNTOUCHED = np.zeros((0, 3, 3, 3)), np.zeros((0, 3)), L
 
 
 class ReducedState(NamedTuple):
-    """Few numbers: none of them grows with the mesh."""
+    """Few numbers: none of them but the pairs that touch grows with the mesh."""
 
     time: float
     """[s]"""
@@ -31,6 +32,8 @@ class ReducedState(NamedTuple):
     elastic: float = 0.0
     """Size of the elastic force at these coordinates, per unit of live stiffness."""
     live: Live = _UNTOUCHED
+    pairs: NDArray[np.int32] = NO_PAIRS
+    """Vertices and triangles of the body that touch, (k, 2)."""
 
     @property
     def is_framed(self) -> bool:
@@ -40,10 +43,11 @@ class ReducedState(NamedTuple):
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""
         own = {"shapes": self.shapes, "turns": self.turns, "offsets": self.offsets, "elastic": np.array(self.elastic)}
-        return {"time": np.array(self.time), **own, **pack_live(self.live)}
+        return {"time": np.array(self.time), "pairs": self.pairs, **own, **pack_live(self.live)}
 
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "ReducedState":
         """The state that was packed."""
         shapes, turns, offsets = (np.asarray(arrays[key], np.float64) for key in ("shapes", "turns", "offsets"))
-        return cls(float(arrays["time"]), shapes, turns, offsets, float(arrays["elastic"]), unpack_live(arrays))
+        elastic, pairs = float(arrays["elastic"]), np.asarray(arrays["pairs"], np.int32)
+        return cls(float(arrays["time"]), shapes, turns, offsets, elastic, unpack_live(arrays), pairs)

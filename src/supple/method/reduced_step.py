@@ -16,7 +16,7 @@ from supple.solve.newton import NewtonFailure
 __all__ = ["FramedStep"]
 
 FloatArray = NDArray[np.float64]
-_ROUGH = 1e-2  # tolerance while friction only looks for its normal forces
+_ROUGH = 1e-2  # residual at which a rough round ends, but two digits short of the tolerance
 
 
 class FramedStep:
@@ -65,7 +65,7 @@ class FramedStep:
         elements, s = self._elements, self._scratch
         loops, data = (FRAMED, self.step.loads) if contacts is None else (TOUCHING, (self.step.loads, contacts))
         reference, floor = self._reference + impact, self._floor + noise
-        tolerance = max(self._tolerance, _ROUGH) if rough else self._tolerance
+        tolerance = max(self._tolerance, min(1e2 * self._tolerance, _ROUGH)) if rough else self._tolerance
         settings = np.array((tolerance, reference, floor, self._most))
         kernel = newton_kernel(elements.loops, loops, is_large(elements))
         self.z, iterations, _, residual, self.elastic, status = kernel(

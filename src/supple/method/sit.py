@@ -12,6 +12,7 @@ __all__ = ["find_hold"]
 
 FloatArray = NDArray[np.float64]
 _HALVINGS = 60
+_FLAT = 0.9999  # cosine between normals above which a support is one plane
 
 
 def find_hold(
@@ -46,6 +47,7 @@ def _sit_down(detector: Detector, x: FloatArray, net: FloatArray, reach: float, 
         return float((potential.gradient(x + shift * way) @ way).sum()) >= load
 
     if bears(0.0):
+        _check_slope(detector, potential, x, net)
         return np.zeros(3)
     if not bears(reach):
         return None
@@ -53,4 +55,24 @@ def _sit_down(detector: Detector, x: FloatArray, net: FloatArray, reach: float, 
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if bears(middle) else (middle, high)
+    _check_slope(detector, potential, x + high * way, net)
     return np.asarray(high * way)
+
+
+def _check_slope(detector: Detector, potential: ContactPotential, x: FloatArray, net: FloatArray) -> None:
+    """Refuse a load that drives a body at x [m], (n, 3), down a flat support faster than friction can hold it."""
+    pressed = potential.contacts.depth(x) > 0.0
+    normals = potential.contacts.normal[pressed]
+    normal = normals.mean(axis=0) / max(float(np.linalg.norm(normals.mean(axis=0))), 1e-300)
+    if (normals @ normal).min(initial=1.0) < _FLAT:
+        return  # not one plane: what leans on several may be held by them
+    press = -float(net @ normal)
+    down = net + press * normal
+    slide, friction = float(np.linalg.norm(down)), detector.settings.friction_of(potential.contacts.source[pressed])
+    if slide > max(float(friction.max()) * press, 1e-6 * float(np.linalg.norm(net))):
+        way = ", ".join(f"{part:.2g}" for part in down / slide)
+        raise SceneError(
+            f"nothing holds the body along ({way}): down what it lies on it is pulled with {slide:.3g} N, and friction "
+            f"{float(friction.max()):g} holds {float(friction.max()) * press:.3g} N, so it has no static equilibrium: "
+            f"add a pin, raise friction above {slide / press:.2g}, or use a dynamic integrator."
+        )

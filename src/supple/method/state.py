@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.contact.detector import NO_PAIRS
+from supple.contact.sets import NO_PAIRS
 from supple.elastic import Pins
 from supple.solve.events import Grab, event_from_dict, event_to_dict
 from supple.solve.live import Live

@@ -154,7 +154,7 @@ def set_stage(scene: Scene) -> Stage:
     )
     drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging)
     touching = si.touching()
-    contact = None if touching is None else contact_settings(touching, mesh, metres)
+    contact = None if touching is None else contact_settings(touching, si.collider, mesh, metres)
     return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact)
 
 

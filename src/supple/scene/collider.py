@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from supple.scene.motion import Axis, Move, Turn
-from supple.scene.section import FILE, LENGTH, Section, Unit, Vec3
+from supple.scene.section import FILE, FRICTION, LENGTH, Section, Unit, Vec3
 
 __all__ = ["AXES", "ColliderTable"]
 
@@ -34,6 +34,9 @@ class ColliderTable(Section):
     )
     rotate: Annotated[Vec3, Unit("degrees")] = Field(
         default=(0.0, 0.0, 0.0), description="turned in place about x, then y, then z, before it moves"
+    )
+    friction: Annotated[float | None, FRICTION] = Field(
+        default=None, ge=0, le=100, description="its own coefficient of friction (default: that of `[contact]`)"
     )
     move: Move | None = Field(default=None, description="translation: a list of keys { t, by }, or { velocity }")
     turn: Turn | None = Field(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -14,7 +13,8 @@ from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness, estimate_depth
 from supple.elastic import Body
 from supple.mesh import TetMesh
-from supple.scene.section import LENGTH, Section, Unit
+from supple.scene.collider import ColliderTable
+from supple.scene.section import FRICTION, LENGTH, Section, Unit
 from supple.scene.select import Select, select_vertices
 
 __all__ = ["ContactTable", "contact_settings", "describe_contact", "sinking_depth"]
@@ -27,12 +27,6 @@ def _pair(value: object) -> object:
     raise ValueError('must be two selections, such as ["min x 20%", { region = "bone" }]')
 
 
-def _refuse_infinite(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("must be a finite number: to make things stick for good, pin the vertices instead")
-    return value
-
-
 class ContactTable(Section):
     """Contact with colliders and of the body with itself; it acts when the scene has this table or a `[[collider]]`.
 
@@ -41,8 +35,11 @@ class ContactTable(Section):
     """
 
     self_: bool = Field(default=True, alias="self", description="whether the body stops at itself")
-    friction: Annotated[float, BeforeValidator(_refuse_infinite)] = Field(
-        default=0.3, ge=0, le=100, description="coefficient of Coulomb friction; 0: slippery"
+    friction: Annotated[float, FRICTION] = Field(
+        default=0.3,
+        ge=0,
+        le=100,
+        description="coefficient of Coulomb friction; 0: slippery; colliders may have their own",
     )
     thickness: Annotated[float, LENGTH] = Field(
         default=0.0, ge=0, description="distance from a surface at which contact begins"
@@ -69,8 +66,10 @@ class ContactTable(Section):
         return self
 
 
-def contact_settings(table: ContactTable, mesh: TetMesh, metres: float) -> ContactSettings:
-    """The settings of a table whose lengths are in metres; `metres` is the size of one scene unit, for messages."""
+def contact_settings(
+    table: ContactTable, colliders: Sequence[ColliderTable], mesh: TetMesh, metres: float
+) -> ContactSettings:
+    """The settings of tables whose lengths are in metres; `metres` is the size of one scene unit, for messages."""
     for wanted, key in ((table.ccd, "ccd"), (table.edges, "edges")):
         if wanted:
             import_ipctk(f"contact.{key} = true")  # said before a run, not in its middle
@@ -84,6 +83,7 @@ def contact_settings(table: ContactTable, mesh: TetMesh, metres: float) -> Conta
     return ContactSettings(
         self_contact=table.self_,
         friction=table.friction,
+        collider_friction=tuple(collider.friction for collider in colliders),
         thickness=table.thickness,
         stiffness=table.stiffness,
         alpha=table.alpha,
@@ -105,8 +105,12 @@ def describe_contact(settings: ContactSettings, body: Body, gravity: Sequence[fl
     what += ["itself"] if settings.self_contact else []
     stiffness = settings.stiffness or default_stiffness(body)
     depth = sinking_depth(settings, body, gravity)
+    friction = f"{settings.friction:g}"
+    if any(one is not None for one in settings.collider_friction):
+        own = settings.friction_of(np.arange(colliders))
+        friction += f" ({', '.join(f'{one:g}' for one in own)} at the collider{'s' * (colliders > 1)})"
     sinks = f", its weight sinks about {1e3 * depth:.2g} mm in" if depth else ""
     return (
-        f"contact with {' and '.join(what) or 'nothing'}: friction {settings.friction:g}, stiffness {stiffness:.3g} "
+        f"contact with {' and '.join(what) or 'nothing'}: friction {friction}, stiffness {stiffness:.3g} "
         f"Pa/m{sinks}" + ("; every step is checked for crossings" if settings.ccd else "")
     )

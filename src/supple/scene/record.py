@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -66,12 +65,11 @@ def stamp_run(built: Built, events: EventLog) -> str:
 
 def _list_contacts(touching: Touch | None) -> dict[str, NDArray[Any]]:
     """The points that touch as arrays by name, all empty where nothing does."""
-    if touching is None:
-        return {
-            "vertex": np.zeros(0, np.int32), "source": np.zeros(0, np.int32), "point": np.zeros((0, 3)),
-            "normal": np.zeros((0, 3)), "depth": np.zeros(0), "force": np.zeros((0, 3)),
-        }  # fmt: skip
-    return {field.name: getattr(touching, field.name) for field in fields(touching)}
+    empty: dict[str, NDArray[Any]] = {
+        "vertex": np.zeros(0, np.int32), "source": np.zeros(0, np.int32), "point": np.zeros((0, 3)),
+        "normal": np.zeros((0, 3)), "depth": np.zeros(0), "force": np.zeros((0, 3)),
+    }  # fmt: skip
+    return empty if touching is None else {name: getattr(touching, name) for name in empty}
 
 
 class Recorder:
@@ -173,13 +171,13 @@ class Recorder:
         )
 
     def _contact_fields(self, now: Simulated, asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """Force on every vertex that touches [N], (n, 3), and its depth [m], (n,)."""
+        """Force on every vertex that touches or is touched [N], (n, 3), and how deep it touches [m], (n,)."""
         if self._built.contact is None:
             return {}
         count = len(self._built.mesh.vertices)
         force, depth = np.zeros((count, 3)), np.zeros(count)
         if now.touching is not None:
-            np.add.at(force, now.touching.vertex, now.touching.force)
+            force = now.touching.spread(count)
             np.maximum.at(depth, now.touching.vertex, now.touching.depth)
         values = {"contact_force": force, "contact_depth": depth}
         return {name: array for name, array in values.items() if name in asked}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 __all__ = [
     "CODE",
     "FILE",
+    "FRICTION",
     "LENGTH",
     "SPEED",
     "FileName",
@@ -44,6 +46,15 @@ class FileName:
 
 
 LENGTH = Unit("units", scales=True)
+
+
+def _refuse_infinite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number: to make things stick for good, pin the vertices instead")
+    return value
+
+
+FRICTION = BeforeValidator(_refuse_infinite)  #: a coefficient of friction
 SPEED = Unit("units/s", scales=True)
 FILE = FileName()
 CODE = FileName(runs=True)

@@ -121,16 +121,11 @@ class Increment:
         """∇Φ over the unknowns [N]."""
         return self.map.unknowns(sum_fields(self.terms(x).values()))
 
-    def hessian(self, x: FloatArray, out: FloatArray, *, project: bool, cautious: bool = False) -> Overlay | None:
-        """Fill `out` with the upper triangle of ∇²Φ [N/m]; blocks of vertices that share no element come back.
-
-        `project` clamps what elements contribute; `cautious` bounds the terms of contacts from above.
-        """
-        self.stiffen(x, out, project=project)
-        return self.join(x, out, cautious=cautious)
-
     def stiffen(self, x: FloatArray, out: FloatArray, *, project: bool) -> None:
-        """Fill `out` with what elements, inertia and damping contribute to ∇²Φ."""
+        """Fill `out` with the upper triangle of what elements, inertia and damping contribute to ∇²Φ [N/m].
+
+        `project` clamps what elements contribute.
+        """
         m, pattern = self.motion, self.map.pattern
         self.map.assemble(self.parts, x, out, form=PROJECTED if project else EXACT)
         diagonal = np.repeat(self.mass[self.map.free] * (m.ca + m.cv * self.damping_mass), 3)
@@ -139,9 +134,9 @@ class Increment:
         if m.cv and self.drag is not None:
             out += m.cv * self.drag.factor * self.drag.data
 
-    def join(self, x: FloatArray, out: FloatArray, *, cautious: bool = False) -> Overlay | None:
-        """Add what grabs and contacts contribute to `out`; blocks of vertices that share no element come back."""
-        return self._coupling.add(x, out, cautious=cautious) if self._joints else None
+    def join(self, x: FloatArray, *, cautious: bool = False) -> Overlay | None:
+        """What grabs and contacts contribute to ∇²Φ; `cautious` bounds the terms of contacts from above."""
+        return self._coupling.stiffen(x, cautious=cautious) if self._joints else None
 
     @cached_property
     def _joints(self) -> tuple[Potential, ...]:

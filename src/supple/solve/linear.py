@@ -36,8 +36,8 @@ class LinearSolver(Protocol):
     notices_indefinite: bool
     """Whether it raises NotPositiveDefinite for matrices that are not."""
 
-    def prepare(self, data: FloatArray, overlay: Overlay | None = None) -> None:
-        """Take the matrix whose upper triangle is `data`, plus the overlay."""
+    def prepare(self, data: FloatArray, overlay: Overlay | None = None, *, same: bool = False) -> None:
+        """Take the matrix whose upper triangle is `data`, plus the overlay; `same`: only that has changed."""
 
     def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
         """x with |A x - b| <= tolerance |b|."""

@@ -67,10 +67,12 @@ def minimise(
     still serve; they do as long as residuals halve.
     """
     free, goal = system.map.free, max(tolerance * reference, floor)
-    if isinstance(system.linear, ReusedFactor) and not resume:
-        system.linear.restart()
+    if not resume:
+        system.is_stiff = False
+        if isinstance(system.linear, ReusedFactor):
+            system.linear.restart()
     linear_iterations, cautious = 0, False
-    stale = resume and system.kept is not None
+    stale = system.is_stiff
     for iteration in range(max_iterations + 1):
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
@@ -120,21 +122,21 @@ def _newton_direction(
     `cautious`, after a step that went much too far: sliding contacts, which do not resist as such, resist like springs.
     `stale`: all but the contacts is as it was.
     """
+    with watch.phase("assembly"):
+        overlay = step.join(x, cautious=cautious)
     if stale:
-        with watch.phase("assembly"):
-            system.matrix[:] = system.kept
-            overlay = step.join(x, system.matrix, cautious=cautious)
         with suppress(NotPositiveDefinite):
-            return _solve(system, overlay, gradient, tolerance, watch)
+            return _solve(system, overlay, gradient, tolerance, watch, same=True)
     for project in (False, True) if system.linear.notices_indefinite else (True,):
         with watch.phase("assembly"):
             step.stiffen(x, system.matrix, project=project)
-            system.kept = None if step.contact is None else system.matrix.copy()
-            overlay = step.join(x, system.matrix, cautious=cautious)
         try:
-            return _solve(system, overlay, gradient, tolerance, watch)
+            direction = _solve(system, overlay, gradient, tolerance, watch)
         except NotPositiveDefinite:
             continue
+        system.is_stiff = True
+        return direction
+    system.is_stiff = False
     matrix, diagonal = system.matrix, system.map.pattern.diagonal
     shift = 1e-9 * float(matrix[diagonal].mean())
     for _ in range(7):
@@ -148,10 +150,16 @@ def _newton_direction(
 
 
 def _solve(
-    system: System, overlay: Overlay | None, gradient: FloatArray, tolerance: float, watch: Stopwatch
+    system: System,
+    overlay: Overlay | None,
+    gradient: FloatArray,
+    tolerance: float,
+    watch: Stopwatch,
+    *,
+    same: bool = False,
 ) -> FloatArray:
     with watch.phase("factorisation"):
-        system.linear.prepare(system.matrix, overlay)
+        system.linear.prepare(system.matrix, overlay, same=same)
     with watch.phase("solve"):
         direction = -system.linear.solve(gradient, tolerance)
     direction[system.map.locked] = 0.0  # an iterative solver is right there to its tolerance only

@@ -25,8 +25,8 @@ class System:
             self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach)
         self._points = body.mesh.vertices[self.map.free]
         self.matrix = np.empty(self.map.pattern.nonzeros)
-        self.kept: FloatArray | None = None
-        """The last matrix of a step with contact, without its contacts."""
+        self.is_stiff = False
+        """Whether `matrix` is that of the present step, as it was at some positions."""
 
     @property
     def unknowns(self) -> int:

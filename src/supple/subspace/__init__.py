@@ -1,5 +1,6 @@
 """Bases: modes, derivatives, PCA, growth and shrinkage."""
 
+from supple.linalg.rigid import fit_rigid
 from supple.subspace.basis import Basis
 from supple.subspace.body_frame import BodyFrame
 from supple.subspace.bone_owners import bone_domains, bone_owners
@@ -15,7 +16,7 @@ from supple.subspace.pca import principal_basis
 from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.restriction import Restriction, region_weights
-from supple.subspace.rigid_fit import fit_rigid, pin_frame
+from supple.subspace.rigid_fit import pin_frame
 from supple.subspace.rigid_motion import remove_rigid
 
 __all__ = [

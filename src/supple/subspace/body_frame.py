@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
-from supple.subspace.rigid_fit import fit_rigid, pin_displacement, pin_frame
+from supple.linalg.rigid import fit_rigid
+from supple.subspace.rigid_fit import pin_displacement, pin_frame
 
 __all__ = ["BodyFrame"]
 

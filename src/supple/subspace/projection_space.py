@@ -79,7 +79,7 @@ def projection_space(
     values, measure = constraint.rest(rest), constraint.stencils.measure
     rows = values.shape[1]
     if rows == 3 and np.allclose(values, np.eye(3), rtol=0.0, atol=1e-9):
-        gram = np.asarray((functions.T @ (functions * measure[:, None])).toarray())
+        gram = _weighted_gram(functions.indptr, functions.indices, functions.data, measure, functions.shape[1])
         exact = np.ones((functions.shape[1], 1))
         mix, kept = _principal(gram, exact, (2 * functions.shape[1] + 2) // 3 if rank is None else rank)
         return ProjectionSpace(functions, None, mix, kept)
@@ -129,7 +129,7 @@ def _framed_gram(functions: sp.csr_array, frames: FloatArray, measure: FloatArra
     gram = np.empty((k, y, k, y))
     for a in range(y):
         for b in range(a, y):
-            part = (functions.T @ (functions * square[:, a, b][:, None])).toarray()
+            part = _weighted_gram(functions.indptr, functions.indices, functions.data, square[:, a, b], k)
             gram[:, a, :, b] = part
             gram[:, b, :, a] = part.T
     return gram.reshape(k * y, k * y)
@@ -155,6 +155,18 @@ def _orthonormal(columns: FloatArray, gram: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(0.5 * (own + own.T))
     good = values > _NOISE * values[-1]
     return np.asarray(columns @ vectors[:, good] / np.sqrt(values[good]))
+
+
+@njit(cache=True, error_model="numpy")
+def _weighted_gram(starts, columns, data, weight, count):
+    """FᵀDF of sparse functions F (e, k) and a diagonal D, dense (k, k)."""
+    gram = np.zeros((count, count))
+    for e in range(len(starts) - 1):
+        for i in range(starts[e], starts[e + 1]):
+            share = weight[e] * data[i]
+            for j in range(starts[e], starts[e + 1]):
+                gram[columns[i], columns[j]] += share * data[j]
+    return gram
 
 
 @njit(cache=True, error_model="numpy")

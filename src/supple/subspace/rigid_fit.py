@@ -1,35 +1,15 @@
-"""Rigid frames x = c + R X: the one nearest to a moved shape, and the one that pins carry a body along with."""
+"""The rigid frame x = c + R X that pins carry a body along with."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Pins
+from supple.linalg.rigid import fit_rigid
 
-__all__ = ["carries_frame", "fit_rigid", "pin_displacement", "pin_frame"]
+__all__ = ["carries_frame", "pin_displacement", "pin_frame"]
 
 FloatArray = NDArray[np.float64]
 _FLAT = 1e-6  # points whose second extent is a smaller share of the first lie in a line
-
-
-def fit_rigid(x: FloatArray, rest: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rotation R (3, 3) and shift c [m], (3,), for which c + R X lies nearest to x, both (n, 3) [m], in the metric.
-
-    R is the proper polar factor of the sum of m (x - x̄) (X - X̄)ᵀ; where that says nothing about a turn, it is I.
-    """
-    share = mass / mass.sum()
-    centre, rest_centre = share @ x, share @ rest
-    covariance = (x - centre).T @ (share[:, None] * (rest - rest_centre))
-    R = _proper_rotation(covariance)
-    return R, centre - R @ rest_centre
-
-
-def _proper_rotation(matrix: FloatArray) -> FloatArray:
-    """The rotation nearest to a matrix (3, 3); I where a whole circle of them is equally near."""
-    left, singular, right = np.linalg.svd(matrix)
-    side = np.sign(np.linalg.det(left) * np.linalg.det(right))
-    if not singular[1] + side * singular[2] > _FLAT * singular[0]:
-        return np.eye(3)
-    return np.asarray((left * [1.0, 1.0, side]) @ right)
 
 
 def pin_frame(pins: Pins, rest: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -70,6 +70,11 @@ class RotationClusters:
         return np.asarray((G * np.tile(self.constraint.weight, 3)[:, None]).toarray().T)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether nothing is fitted: forces are those of an energy, without a torque of their own."""
+        return True
+
+    @property
     def members(self) -> IntArray:
         """Which clusters are evaluated: all."""
         return np.arange(len(self.constraint.stencils))
