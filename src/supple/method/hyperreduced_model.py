@@ -16,7 +16,6 @@ from supple.subspace.position_space import PositionSpace
 from supple.subspace.projection_fit import ProjectionFit, fit_projections, sample_elements
 from supple.subspace.projection_space import complete_space, projection_space
 from supple.subspace.rotation_clusters import (
-    STRAINED,
     RotationClusters,
     can_cluster,
     cluster_elements,
@@ -45,8 +44,9 @@ class SpaceSizes:
     the constraint allows it, or the fit of [BEH18] to sampled elements."""
     clusters: int = 200
     """Of each type of constraint."""
-    strained: float = STRAINED
-    """How much of what elements deviate from the mean of their cluster counts as strain: more makes bodies stiffer."""
+    strained: float | None = None
+    """How much of what elements deviate from the mean of their cluster counts as strain: more makes bodies stiffer.
+    Without a number, as much as in soft bends of the body."""
     functions: int = 60
     """Weight functions of a projection space that is fitted."""
     function_radius: float = 1.5
@@ -127,7 +127,7 @@ def _fit(
         spread = spread_points(graph, max(sizes.functions, sizes.samples, sizes.clusters), seed=sizes.seed, among=own)
     if sizes.projection == "clusters" and can_cluster(constraint):
         cluster = cluster_elements(graph, spread.vertices[: sizes.clusters], constraint)
-        return cluster_projections(constraint, positions, cluster, sizes.strained)
+        return cluster_projections(constraint, positions, body.vertices, cluster, sizes.strained)
     weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius)
     space = projection_space(constraint, body.vertices, weights.weights, sizes.rank)
     return fit_projections(constraint, space, positions, sample_elements(spread.vertices, constraint, sizes.samples))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -28,19 +29,14 @@ __all__ = [
     "can_cluster",
     "cluster_elements",
     "cluster_projections",
+    "find_strained",
     "gather_clusters",
 ]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-STRAINED = 0.5
-"""How much of what elements deviate from the mean of their cluster counts as strain, the rest as turns.
-
-Of low elastic modes it is 0.6, but spaces of few handles are too stiff by themselves: with 0.5 (0.4 at 120 handles)
-motions come nearest to unreduced ones, for Poisson's ratios from 0 to 0.45. Deviations of volume count nothing: only
-the mean volume of a cluster resists, as in elements that do not lock.
-"""
 _SHEAR = 0.2  # large enough that constraints with some slack resist
+_MODES, _ELEMENTS = 12, 20_000  # on which the share of strain is found; so many elements tell it to two digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +145,15 @@ def gather_clusters(constraint: Constraint, cluster: IntArray) -> Constraint:
 
 
 def cluster_projections(
-    constraint: Constraint, positions: PositionSpace, cluster: IntArray, strained: float = STRAINED
+    constraint: Constraint, positions: PositionSpace, rest: FloatArray, cluster: IntArray, strained: float | None = None
 ) -> RotationClusters:
-    """The constraint through clusters, given that of every element, (e,)."""
+    """The constraint through clusters, given that of every element, (e,), and the rest positions [m], (n, 3).
+
+    `strained` is how much of what elements deviate from their mean is strain; without it, what bends of the body say.
+    """
     few = gather_clusters(constraint, cluster)
+    if strained is None:
+        strained = find_strained(constraint, few, cluster, rest, positions.mass)
     seen = reduce_stencils(few.stencils, np.arange(len(few.stencils)), positions)
     G = seen.matrix(positions.columns)
     share = strained * shear_share(few)
@@ -166,3 +167,55 @@ def shear_share(constraint: Constraint) -> FloatArray:
     shear = np.diag([1.0 + _SHEAR, 1.0 - _SHEAR, 1.0])
     energies = constraint.distances(np.broadcast_to(shear, (len(constraint.stencils), 3, 3)))
     return np.asarray(energies / (2.0 * _SHEAR**2))
+
+
+def find_strained(
+    constraint: Constraint, few: Constraint, cluster: IntArray, rest: FloatArray, mass: FloatArray
+) -> float:
+    """How much of what elements deviate from the mean of their cluster is shear, the rest being turns and volume.
+
+    The body, at rest positions [m], (n, 3), is bent in the softest ways that polynomials of second order allow, each
+    with the same energy. Volume counts nothing: like elements that do not lock, clusters resist by their mean volume.
+    """
+    centred = rest - mass @ rest / mass.sum()
+    x, y, z = (centred / np.abs(centred).max()).T
+    fields = np.column_stack([np.ones_like(x), x, y, z, x * x, y * y, z * z, x * y, y * z, z * x])
+    mean = _gradients(few.stencils, fields)
+    modes, stiffness = _soft_modes(mean, few.weight, fields, mass)
+    sizes = np.cumsum(np.bincount(cluster))
+    members = np.flatnonzero(cluster <= np.searchsorted(sizes, min(_ELEMENTS, sizes[-1])))
+    own = constraint.stencils
+    gaps = _gradients(Stencils(own.vertices[members], own.operator[members], own.measure[members]), fields)
+    gaps -= mean[cluster[members]]
+    strained = total = 0.0
+    for mode, value in zip(modes.T, stiffness, strict=True):
+        D = gaps @ mode.reshape(-1, 3)
+        strain = 0.5 * (D + D.transpose(0, 2, 1))
+        strain -= np.trace(D, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+        weight = constraint.weight[members] / value
+        strained += float(weight @ np.einsum("eij,eij->e", strain, strain))
+        total += float(weight @ np.einsum("eij,eij->e", D, D))
+    return strained / total if total > 0.0 else 1.0
+
+
+def _gradients(stencils: Stencils, fields: FloatArray) -> FloatArray:
+    """Of scalar fields (n, m) in every element, (e, 3, m)."""
+    return np.asarray(stencils.operator @ fields[stencils.vertices])
+
+
+def _soft_modes(
+    gradients: FloatArray, weight: FloatArray, fields: FloatArray, mass: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The lowest modes of vibration that are no rigid motions, (3 m, k), and their stiffness per mass, (k,).
+
+    Scalar fields (n, m) move the body along x, y and z; `gradients` (s, 3, m) are theirs in clusters.
+    """
+    count = fields.shape[1]
+    F = np.zeros((count, 3, *gradients.shape[:2], 3))
+    for axis in range(3):
+        F[:, axis, :, :, axis] = gradients.transpose(2, 0, 1)
+    strain = 0.5 * (F + F.transpose(0, 1, 2, 4, 3)).reshape(3 * count, -1)
+    K = (strain * np.repeat(weight, 9)) @ strain.T
+    M = np.kron(fields.T @ (mass[:, None] * fields), np.eye(3))
+    values, vectors = scipy.linalg.eigh(K, M + 1e-12 * np.trace(M) * np.eye(len(M)))
+    return vectors[:, 6 : 6 + _MODES], values[6 : 6 + _MODES]
