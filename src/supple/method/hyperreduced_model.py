@@ -37,8 +37,8 @@ class SpaceSizes:
 
     handles: int = 120
     """Of the position space: four columns each, twelve degrees of freedom."""
-    radius: float = 1.1
-    """Of handles, times the distance within which they cover the body: 2 is smoother and three times as slow."""
+    radius: float = 1.5
+    """Of handles, times the distance within which they cover the body: 1.1 is the quickest to evaluate, 2 smoother."""
     projection: Literal["clusters", "fit"] = "clusters"
     """How few projections stand for all: elements in clusters that turn together (subspace/rotation_clusters.py), where
     the constraint allows it, or the fit of [BEH18] to sampled elements."""
@@ -126,7 +126,9 @@ def _fit(
     if len(own) < len(body.vertices):
         spread = spread_points(graph, max(sizes.functions, sizes.samples, sizes.clusters), seed=sizes.seed, among=own)
     if sizes.projection == "clusters" and can_cluster(constraint):
-        cluster = cluster_elements(graph, spread.vertices[: sizes.clusters], constraint)
+        cluster = np.arange(count)
+        if sizes.clusters < count:
+            cluster = cluster_elements(graph, spread.vertices[: sizes.clusters], constraint)
         return cluster_projections(constraint, positions, body.vertices, cluster, sizes.strained)
     weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius)
     space = projection_space(constraint, body.vertices, weights.weights, sizes.rank)

@@ -36,7 +36,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _SHEAR = 0.2  # large enough that constraints with some slack resist
-_MODES, _ELEMENTS = 12, 20_000  # on which the share of strain is found; so many elements tell it to two digits
+_MODES, _ELEMENTS = 12, 8_000  # on which the share of strain is found; so many elements tell it to two digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,6 @@ def cluster_elements(graph: Geodesics, samples: NDArray[np.integer], constraint:
     Elements of different materials are kept apart where these are few.
     """
     vertices, count = constraint.stencils.vertices, len(constraint.stencils)
-    if len(samples) >= count:
-        return np.arange(count)
     nearest, owner, search = np.full(len(graph.points), np.inf), np.zeros(len(graph.points), np.int64), Search(graph)
     for number, sample in enumerate(samples):
         owner[search.approach(int(sample), nearest)] = number
@@ -180,13 +178,12 @@ def find_strained(
     centred = rest - mass @ rest / mass.sum()
     x, y, z = (centred / np.abs(centred).max()).T
     fields = np.column_stack([np.ones_like(x), x, y, z, x * x, y * y, z * z, x * y, y * z, z * x])
-    mean = _gradients(few.stencils, fields)
-    modes, stiffness = _soft_modes(mean, few.weight, fields, mass)
+    every = np.arange(0, len(cluster), -(-len(cluster) // _ELEMENTS))
+    modes, stiffness = _soft_modes(_gradients(constraint, every, fields), constraint.weight[every], fields, mass)
     sizes = np.cumsum(np.bincount(cluster))
     members = np.flatnonzero(cluster <= np.searchsorted(sizes, min(_ELEMENTS, sizes[-1])))
-    own = constraint.stencils
-    gaps = _gradients(Stencils(own.vertices[members], own.operator[members], own.measure[members]), fields)
-    gaps -= mean[cluster[members]]
+    mean = _gradients(few, np.arange(len(sizes)), fields)
+    gaps = _gradients(constraint, members, fields) - mean[cluster[members]]
     strained = total = 0.0
     for mode, value in zip(modes.T, stiffness, strict=True):
         D = gaps @ mode.reshape(-1, 3)
@@ -198,9 +195,10 @@ def find_strained(
     return strained / total if total > 0.0 else 1.0
 
 
-def _gradients(stencils: Stencils, fields: FloatArray) -> FloatArray:
-    """Of scalar fields (n, m) in every element, (e, 3, m)."""
-    return np.asarray(stencils.operator @ fields[stencils.vertices])
+def _gradients(constraint: Constraint, members: IntArray, fields: FloatArray) -> FloatArray:
+    """Of scalar fields (n, m) in some elements, (k, 3, m)."""
+    own = constraint.stencils
+    return np.asarray(own.operator[members] @ fields[own.vertices[members]])
 
 
 def _soft_modes(
@@ -208,7 +206,7 @@ def _soft_modes(
 ) -> tuple[FloatArray, FloatArray]:
     """The lowest modes of vibration that are no rigid motions, (3 m, k), and their stiffness per mass, (k,).
 
-    Scalar fields (n, m) move the body along x, y and z; `gradients` (s, 3, m) are theirs in clusters.
+    Scalar fields (n, m) move the body along x, y and z; `gradients` (e, 3, m) are theirs in elements of some weight.
     """
     count = fields.shape[1]
     F = np.zeros((count, 3, *gradients.shape[:2], 3))
