@@ -105,3 +105,10 @@ def test_what_is_no_recording_of_this_mesh_is_refused() -> None:
         add_recorded(space_of(4), BAR.vertices[None, 1:], 4)
     with pytest.raises(TrainingError, match="one row a vertex"):
         space_of(4).project(BAR.vertices[1:])
+
+
+def test_handles_on_every_vertex_of_a_skin_reach_those_inside() -> None:
+    skin = np.unique(BAR.surface_triangles())
+    assert len(skin) < len(BAR.vertices)
+    found = handle_weights(GRAPH, spread_points(GRAPH, len(skin), among=skin), len(skin), 1.5)
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1.0)

@@ -54,7 +54,8 @@ def handle_weights(graph: Geodesics, spread: Spread, count: int, multiplier: flo
         if (total > 1e-9).all():
             weights.data /= np.repeat(total, np.diff(weights.indptr))
             return HandleWeights(handles, radius, weights)
-        radius *= 1.1
+        # It is 0 where handles are all vertices of a skin, but not those inside
+        radius = max(1.1 * radius, 0.1 * float(spread.nearest.max()))
 
 
 def skinning_space(
