@@ -20,7 +20,7 @@ from supple.rig.preroll import preroll
 from supple.rig.retarget import Retargeted, retarget
 from supple.rig.rig import Rig
 from supple.rig.rigid import check_rigid
-from supple.rig.root_frame import RootFrame
+from supple.rig.root import Root
 from supple.rig.skeleton import Skeleton
 from supple.rig.skinning import SkinnedRig
 from supple.rig.stack import Stack
@@ -45,7 +45,7 @@ __all__ = [
     "Reach",
     "Retargeted",
     "Rig",
-    "RootFrame",
+    "Root",
     "Skeleton",
     "SkinnedRig",
     "Stack",

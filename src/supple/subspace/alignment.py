@@ -32,9 +32,9 @@ def rotate_columns(columns: FloatArray, turns: FloatArray) -> FloatArray:
 
 def grow_tree(points: FloatArray, root: int = 0) -> tuple[list[int], NDArray[np.int64]]:
     """Poses at points (m, e) in the order in which they are joined to the root, each as the nearest one left; and the
-    pose that each is joined to, (m,), -1 for the root."""
+    pose that each is joined to, (m,), itself for the root."""
     apart = cdist(points, points)
-    order, tree = [root], np.full(len(points), -1)
+    order, tree = [root], np.arange(len(points))
     left = [k for k in range(len(points)) if k != root]
     while left:
         table = apart[np.ix_(order, left)]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import TrainingError
-from supple.rig import PoseWeights
 from supple.subspace.alignment import Alignment, rotate_columns
 from supple.subspace.pose_frequencies import PoseFrequencies
 
@@ -24,38 +23,27 @@ class PoseBases:
 
     poses: FloatArray
     """With the root at rest, (m, p)."""
-    points: FloatArray
-    """The same as `RootFrame.point` has them [m], (m, e)."""
     rest: FloatArray
-    """Rest shapes [m], (m, n, 3)."""
+    """Rest shapes there [m], (m, n, 3)."""
     columns: FloatArray
-    """(m, 3 n, r)"""
-    turns: FloatArray | None
-    """Of the flesh at every vertex from the neutral pose to each of these, (m, n, 3, 3); only "rotframe" has them."""
+    """U_i, (m, 3 n, r): aligned, mass-orthonormal in each pose, zero at pins."""
     alignment: Alignment
-    tree: NDArray[np.int64]
-    """The pose that each was aligned to, -1 for the first of all, (m,)."""
-    angles: FloatArray
-    """Between the subspaces of each pose and the one it was aligned to [rad], (m, r). They do not tell how good the
-    bases between are: `frequencies` do."""
-    frequencies: PoseFrequencies
-    """Of the bases between the poses, beside exact ones."""
     mass: FloatArray
     """Of the vertices [kg], (n,)."""
+    tree: NDArray[np.int64]
+    """The pose that each was aligned to, (m,); its own number for the first."""
+    turns: FloatArray | None = None
+    """Of the flesh at every vertex from the neutral pose to each of these, (m, n, 3, 3); only "rotframe" has them."""
+    angles: FloatArray | None = None
+    """Between the subspaces of each pose and the one it was aligned to [rad], (m, r). They do not tell how good the
+    bases between are: `frequencies` do."""
+    frequencies: PoseFrequencies | None = None
+    """Of the bases between the poses, beside exact ones; None where nobody looked."""
 
     @property
     def rank(self) -> int:
         """Number of columns."""
         return int(self.columns.shape[2])
-
-    @cached_property
-    def _weights(self) -> PoseWeights:
-        return PoseWeights(self.points)
-
-    def weights(self, point: FloatArray) -> FloatArray:
-        """Share of every pose at a point [m], (m,): none negative, their sum 1, and only one pose in its own."""
-        kept = np.maximum(self._weights.at(point), 0.0)
-        return np.asarray(kept / kept.sum())
 
     @cached_property
     def blended(self) -> FloatArray:
@@ -66,9 +54,10 @@ class PoseBases:
         return np.array([rotate_columns(columns, turn.transpose(0, 2, 1)) for columns, turn in pairs])
 
     def at(self, weights: FloatArray, turns: FloatArray | None = None) -> FloatArray:
-        """U(p), (3 n, r), of unit mass norm in every column, Eqs. (14) to (16).
+        """U(p), (3 n, r), of unit mass norm in every column, Eqs. (14) to (16), for weights of the poses, (m,).
 
-        `turns`: those of the flesh at all vertices in the pose, (n, 3, 3), which "rotframe" needs.
+        Only their ratios count; those below 0 are better left out. `turns` are those of the flesh
+        at all vertices in the pose, (n, 3, 3), which "rotframe" needs.
         """
         if self.turns is not None and turns is None:
             raise TrainingError("a basis interpolated in turning frames needs the turns of the pose: give them.")

@@ -41,7 +41,7 @@ class PoseVibration:
         U = self._stiffness.gather(columns)
         K, M = U.T @ (self._stiffness.matrix @ U), U.T @ (self._stiffness.mass[:, None] * U)
         values = eigh(K, M, eigvals_only=True)[: len(self.exact)]
-        return np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi)
+        return np.asarray(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +54,6 @@ class PoseFrequencies:
     """Of the body [Hz], (k, c)."""
     reduced: Mapping[Alignment, FloatArray]
     """Of the bases [Hz], (k, c), by alignment."""
-
-    @classmethod
-    def none(cls) -> PoseFrequencies:
-        """Of no pose yet."""
-        return cls(np.empty((0, 0)), np.empty((0, 0)), {})
 
     def errors(self, alignment: Alignment) -> FloatArray:
         """By how much the frequencies of an alignment are too high, as a share, (k, c)."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
-from supple.rig import Motion, Rig
-from supple.rig.root_frame import RootFrame
+from supple.rig import Motion, PoseWeights, Rig, Root
 from supple.subspace.alignment import ALIGNMENTS, Alignment, align_all, grow_tree
 from supple.subspace.derivatives import modal_basis
 from supple.subspace.modes import linear_modes
@@ -44,8 +44,7 @@ def count_modes(rank: int) -> int:
     return modes
 
 
-@dataclass(frozen=True, eq=False)
-class _PoseModel:
+class _PoseModel(NamedTuple):
     """A body in one pose, seen from the root."""
 
     shape: FloatArray
@@ -66,7 +65,7 @@ class PoseModels:
             )
         if not alignments or not set(alignments) <= set(ALIGNMENTS):
             raise TrainingError(f"alignments = {alignments!r} are not known: use some of {', '.join(ALIGNMENTS)}.")
-        self.body, self.rank, self.root = body, rank, RootFrame.of(rig)
+        self.body, self.rig, self.rank, self.root = body, rig, rank, Root.of(rig)
         self._alignments = alignments
         self._models: dict[bytes, _PoseModel] = {}
         self._vibrations: dict[bytes, PoseVibration] = {}
@@ -77,61 +76,61 @@ class PoseModels:
         By default these are half way between any two of which one is aligned to the other.
         """
         still = np.array([self.root.still(pose) for pose in poses])
-        points = np.array([self.root.point(pose) for pose in still])
-        home = self.root.point(self.root.rig.neutral)
-        order, tree = grow_tree(points, int(np.linalg.norm(points - home, axis=1).argmin()))
+        points = np.array([self.point(pose) for pose in still])
+        first = int(np.linalg.norm(points - self.point(self.rig.neutral), axis=1).argmin())
+        order, tree = grow_tree(points, first)
         between = self._halfway(still, tree) if between is None else between
-        vibrations = [self._vibration(pose) for pose in between]
-        exact = np.array([one.exact for one in vibrations]).reshape(len(vibrations), -1)
-        found = {one: self._align(still, points, order, tree, one) for one in self._alignments}
-        reduced = {one: self._try(bases, between) for one, bases in found.items()}
+        exact = np.array([self._vibration(pose).exact for pose in between]).reshape(len(between), -1)
+        found = {one: self._align(still, order, tree, one) for one in self._alignments}
+        weights = PoseWeights(points)
+        reduced = {one: self._try(bases, weights, between) for one, bases in found.items()}
         frequencies = PoseFrequencies(between, exact, reduced)
         return replace(found[frequencies.best()], frequencies=frequencies)
 
-    def basis(self, bases: PoseBases, pose: FloatArray) -> FloatArray:
-        """U(p) in any pose, (3 n, r)."""
-        turns = None if bases.turns is None else find_vertex_turns(self.body, self.root, pose)
-        return bases.at(bases.weights(self.root.point(pose)), turns)
+    def point(self, pose: FloatArray) -> FloatArray:
+        """A pose among others [m], (e,), wherever its root is."""
+        return self.rig.embed(self.root.still(pose))
 
-    def _align(
-        self, poses: FloatArray, points: FloatArray, order: list[int], tree: NDArray[np.int64], alignment: Alignment
-    ) -> PoseBases:
+    def _align(self, poses: FloatArray, order: list[int], tree: NDArray[np.int64], alignment: Alignment) -> PoseBases:
         models = [self._model(pose) for pose in poses]
-        columns, turns = (np.array([getattr(model, name) for model in models]) for name in ("columns", "turns"))
+        rest, columns, turns = (np.array(field) for field in zip(*models, strict=True))
         metric = np.repeat(self.body.mass, 3)
         aligned, angles = align_all(columns, order, tree, metric, None if alignment == "world" else turns)
-        return PoseBases(
-            poses, points, np.array([model.shape for model in models]), aligned,
-            turns if alignment == "rotframe" else None, alignment, tree, angles, PoseFrequencies.none(), self.body.mass,
-        )  # fmt: skip
+        kept = turns if alignment == "rotframe" else None
+        return PoseBases(poses, rest, aligned, alignment, self.body.mass, tree, kept, angles)
 
-    def _try(self, bases: PoseBases, between: FloatArray) -> FloatArray:
+    def _try(self, bases: PoseBases, weights: PoseWeights, between: FloatArray) -> FloatArray:
         """Frequencies of interpolated bases in poses (k, p) [Hz], (k, c)."""
-        found = [self._vibration(pose).reduced(self.basis(bases, pose)) for pose in between]
+        found = []
+        for pose in between:
+            still = self.root.still(pose)
+            turns = None if bases.turns is None else find_vertex_turns(self.body, self.rig, still)
+            columns = bases.at(np.maximum(weights.at(self.rig.embed(still)), 0.0), turns)
+            found.append(self._vibration(pose).reduced(columns))
         return np.array(found).reshape(len(between), -1)
 
     def _halfway(self, poses: FloatArray, tree: NDArray[np.int64]) -> FloatArray:
-        rig = self.root.rig
-        ways = [Motion.of(rig, [0.0, 1.0], poses[[i, j]], "linear") for j, i in enumerate(tree) if i >= 0]
+        ways = [Motion.of(self.rig, [0.0, 1.0], poses[[i, j]], "linear") for j, i in enumerate(tree) if i != j]
         return np.array([way.at(0.5) for way in ways]).reshape(-1, poses.shape[1])
 
     def _model(self, pose: FloatArray) -> _PoseModel:
         key = pose.tobytes()
         if key not in self._models:
-            shape = self.root.shape(pose)
+            shape = self.rig.positions(pose)
             body = self.body.posed(shape, self._name(pose))
             modes = linear_modes(body, count_modes(self.rank), x=shape)
             columns = modal_basis(body, modes, self.rank, x=shape).columns
-            self._models[key] = _PoseModel(shape, columns, find_vertex_turns(self.body, self.root, pose))
+            self._models[key] = _PoseModel(shape, columns, find_vertex_turns(self.body, self.rig, pose))
         return self._models[key]
 
     def _vibration(self, pose: FloatArray) -> PoseVibration:
-        key = pose.tobytes()
+        still = self.root.still(pose)
+        key = still.tobytes()
         if key not in self._vibrations:
-            shape = self.root.shape(pose)
-            self._vibrations[key] = PoseVibration(self.body, shape, self._name(pose), min(COUNT, self.rank))
+            shape = self.rig.positions(still)
+            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), min(COUNT, self.rank))
         return self._vibrations[key]
 
     def _name(self, pose: FloatArray) -> str:
-        most = int(np.argmax(np.abs(pose - self.root.rig.neutral)))
-        return f"the pose with '{self.root.rig.controls[most]}' at {pose[most]:.3g}"
+        most = int(np.argmax(np.abs(pose - self.rig.neutral)))
+        return f"the pose with '{self.rig.controls[most]}' at {pose[most]:.3g}"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body
-from supple.rig.root_frame import RootFrame
+from supple.rig import Rig
 from supple.rig.turns import find_turns, nearest_rotations
 
 __all__ = ["find_vertex_turns", "measure_turns"]
@@ -14,10 +14,10 @@ __all__ = ["find_vertex_turns", "measure_turns"]
 FloatArray = NDArray[np.float64]
 
 
-def find_vertex_turns(body: Body, root: RootFrame, pose: FloatArray) -> FloatArray:
-    """Turns at all vertices, seen from the root, (n, 3, 3): those that the rig knows, or what the tets around do."""
-    known = find_turns(root.rig, root.still(pose))
-    return measure_turns(body, root.shape(pose)) if known is None else known
+def find_vertex_turns(body: Body, rig: Rig, pose: FloatArray) -> FloatArray:
+    """Turns at all vertices, (n, 3, 3): those that the rig knows, or else what the tets around do."""
+    known = find_turns(rig, pose)
+    return measure_turns(body, rig.positions(pose)) if known is None else known
 
 
 def measure_turns(body: Body, x: FloatArray) -> FloatArray:
