@@ -36,14 +36,20 @@ class PoseBases:
     """Of the flesh at every vertex from the neutral pose to each of these, (m, n, 3, 3); only "rotframe" has them."""
     angles: FloatArray | None = None
     """Between the subspaces of each pose and the one it was aligned to [rad], (m, r). They do not tell how good the
-    bases between are: `frequencies` do."""
-    frequencies: PoseFrequencies | None = None
-    """Of the bases between the poses, beside exact ones; None where nobody looked."""
+    bases between are: their frequencies do."""
+    between: PoseFrequencies | None = None
+    """Frequencies of the bases between the poses, beside exact ones; None where nobody looked."""
 
     @property
     def rank(self) -> int:
         """Number of columns."""
         return int(self.columns.shape[2])
+
+    @property
+    def frequencies(self) -> dict[str, list[float]]:
+        """The worst errors of the first frequencies between the poses, as shares, by alignment."""
+        found = self.between
+        return {} if found is None else {one: found.worst_errors(one).tolist() for one in found.reduced}
 
     @cached_property
     def blended(self) -> FloatArray:
@@ -65,27 +71,3 @@ class PoseBases:
         columns = np.tensordot(weights[active], self.blended[active], 1)
         columns /= np.sqrt(np.einsum("ik,i,ik->k", columns, np.repeat(self.mass, 3), columns))
         return columns if self.turns is None or turns is None else rotate_columns(columns, turns)
-
-    @cached_property
-    def products(self) -> FloatArray:
-        """U_iᵀ M U_j of what is blended, by pairs of axes: (3, 3, m, m, r, r).
-
-        Their sum over equal axes are the products of Eq. (16). Weighed by a turn R they say what a basis is to one
-        that has turned as a whole: U_iᵀ M R U_j is the sum of R_kl times the products of axes k and l.
-        """
-        count, rank = len(self.poses), self.rank
-        rows = self.blended.reshape(count, len(self.mass), 3, rank) * np.sqrt(self.mass)[:, None, None]
-        flat = rows.transpose(2, 0, 3, 1).reshape(3 * count * rank, len(self.mass))
-        found = (flat @ flat.T).reshape(3, count, rank, 3, count, rank)
-        return np.ascontiguousarray(found.transpose(0, 3, 1, 4, 2, 5))
-
-    @cached_property
-    def gram(self) -> FloatArray:
-        """U_iᵀ M U_j of what is blended, (m, m, r, r)."""
-        return np.asarray(np.einsum("kkijab->ijab", self.products))
-
-    def reduced_mass(self, weights: FloatArray) -> FloatArray:
-        """U(p)ᵀ M U(p) from the products alone, Eq. (16), (r, r); its diagonal is 1."""
-        whole = np.einsum("i,j,ijab->ab", weights, weights, self.gram)
-        scale = 1.0 / np.sqrt(np.diag(whole))
-        return np.asarray(scale[:, None] * whole * scale)

@@ -59,8 +59,8 @@ def choose_poses(
         looked += _farthest(points, chosen + looked, _LOOKS * len(chosen) - len(looked))
         seen = sorted({*seen, *looked})
         bases = models.bases(poses[chosen], poses[looked])
-        assert bases.frequencies is not None
-        errors = bases.frequencies.first_errors(bases.alignment)
+        assert bases.between is not None  # `PoseModels` has looked
+        errors = bases.between.first_errors(bases.alignment)
         if not len(errors) or errors.max() <= tolerance:
             return bases
         if len(chosen) >= most:
@@ -78,8 +78,8 @@ def _check_poses(poses: ArrayLike | None, neutral: FloatArray, what: str) -> Flo
     table = np.empty((0, neutral.shape[1])) if poses is None else np.asarray(poses, np.float64)
     if table.ndim != 2 or table.shape[1] != neutral.shape[1]:
         raise TrainingError(
-            f"poses {what} of shape {table.shape} do not fit a rig of {neutral.shape[1]} controls: give them as rows of "
-            f"{neutral.shape[1]} numbers."
+            f"poses {what} of shape {table.shape} do not fit a rig of {neutral.shape[1]} controls: give as many "
+            "numbers in every row."
         )
     return table
 

@@ -23,7 +23,7 @@ __all__ = ["COUNT", "PoseFrequencies", "PoseVibration"]
 FloatArray = NDArray[np.float64]
 
 COUNT = 5  #: frequencies that are compared
-_SAME = 1e-3  # relative errors of a first frequency below this are all alike
+_SAME = 0.005  # relative errors that differ by less are alike
 
 
 class PoseVibration:
@@ -63,14 +63,16 @@ class PoseFrequencies:
         """Size of the error of the first frequency at every pose, (k,)."""
         return np.abs(self.errors(alignment)[:, 0])
 
-    def worst(self, alignment: Alignment) -> float:
-        """The largest error of a first frequency, 0 without a pose."""
-        return float(self.first_errors(alignment).max(initial=0.0))
+    def worst_errors(self, alignment: Alignment) -> FloatArray:
+        """The largest error of every frequency, (c,); 0 without a pose."""
+        return np.asarray(np.abs(self.errors(alignment)).max(axis=0, initial=0.0))
 
     def best(self) -> Alignment:
-        """The alignment whose first frequencies are best at worst; among equals all frequencies decide."""
-        return min(self.reduced, key=lambda one: (max(self.worst(one), _SAME), self._spread(one)))
+        """The alignment whose first frequencies are best at worst; among equals all frequencies decide, then their
+        order in `ALIGNMENTS`, which is that of their cost."""
+        return min(self.reduced, key=lambda one: self._rate(one))
 
-    def _spread(self, alignment: Alignment) -> float:
-        errors = np.abs(self.errors(alignment)).mean(axis=1)
-        return float(np.round(errors.max(initial=0.0) / _SAME))
+    def _rate(self, alignment: Alignment) -> tuple[int, int]:
+        errors = np.abs(self.errors(alignment))
+        first, mean = errors[:, :1].max(initial=0.0), errors.mean(axis=1).max(initial=0.0)
+        return round(float(first) / _SAME), round(float(mean) / _SAME)

@@ -66,7 +66,7 @@ class PoseModels:
         if not alignments or not set(alignments) <= set(ALIGNMENTS):
             raise TrainingError(f"alignments = {alignments!r} are not known: use some of {', '.join(ALIGNMENTS)}.")
         self.body, self.rig, self.rank, self.root = body, rig, rank, Root.of(rig)
-        self._alignments = alignments
+        self._alignments, self._looked = alignments, min(COUNT, rank)
         self._models: dict[bytes, _PoseModel] = {}
         self._vibrations: dict[bytes, PoseVibration] = {}
 
@@ -80,12 +80,12 @@ class PoseModels:
         first = int(np.linalg.norm(points - self.point(self.rig.neutral), axis=1).argmin())
         order, tree = grow_tree(points, first)
         between = self._halfway(still, tree) if between is None else between
-        exact = np.array([self._vibration(pose).exact for pose in between]).reshape(len(between), -1)
+        exact = np.array([self._vibration(pose).exact for pose in between]).reshape(-1, self._looked)
         found = {one: self._align(still, order, tree, one) for one in self._alignments}
         weights = PoseWeights(points)
         reduced = {one: self._try(bases, weights, between) for one, bases in found.items()}
         frequencies = PoseFrequencies(between, exact, reduced)
-        return replace(found[frequencies.best()], frequencies=frequencies)
+        return replace(found[frequencies.best()], between=frequencies)
 
     def point(self, pose: FloatArray) -> FloatArray:
         """A pose among others [m], (e,), wherever its root is."""
@@ -107,7 +107,7 @@ class PoseModels:
             turns = None if bases.turns is None else find_vertex_turns(self.body, self.rig, still)
             columns = bases.at(np.maximum(weights.at(self.rig.embed(still)), 0.0), turns)
             found.append(self._vibration(pose).reduced(columns))
-        return np.array(found).reshape(len(between), -1)
+        return np.array(found).reshape(-1, self._looked)
 
     def _halfway(self, poses: FloatArray, tree: NDArray[np.int64]) -> FloatArray:
         ways = [Motion.of(self.rig, [0.0, 1.0], poses[[i, j]], "linear") for j, i in enumerate(tree) if i != j]
@@ -128,7 +128,7 @@ class PoseModels:
         key = still.tobytes()
         if key not in self._vibrations:
             shape = self.rig.positions(still)
-            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), min(COUNT, self.rank))
+            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), self._looked)
         return self._vibrations[key]
 
     def _name(self, pose: FloatArray) -> str:
