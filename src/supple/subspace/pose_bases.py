@@ -62,7 +62,7 @@ class PoseBases:
     def at(self, weights: FloatArray, turns: FloatArray | None = None) -> FloatArray:
         """U(p), (3 n, r), of unit mass norm in every column, Eqs. (14) to (16), for weights of the poses, (m,).
 
-        Only their ratios count; those below 0 are better left out. `turns` are those of the flesh
+        Only their ratios count; they are those of `PoseWeights.shares`. `turns` are those of the flesh
         at all vertices in the pose, (n, 3, 3), which "rotframe" needs.
         """
         if self.turns is not None and turns is None:

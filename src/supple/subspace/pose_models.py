@@ -105,7 +105,7 @@ class PoseModels:
         for pose in between:
             still = self.root.still(pose)
             turns = None if bases.turns is None else find_vertex_turns(self.body, self.rig, still)
-            columns = bases.at(np.maximum(weights.at(self.rig.embed(still)), 0.0), turns)
+            columns = bases.at(weights.shares(self.rig.embed(still)), turns)
             found.append(self._vibration(pose).reduced(columns))
         return np.array(found).reshape(-1, self._looked)
 
