@@ -25,6 +25,7 @@ MOST = 16  #: poses
 _FIRST = 2  # poses beside the neutral one to begin with: the farthest of all
 _LOOKS = 2  # poses looked at for every one chosen
 _ALIKE = 0.02  # of how far the poses are apart: nearer ones to a chosen pose are not looked at
+_EQUAL = 0.999  # of the largest: as large
 
 
 def choose_poses(
@@ -71,7 +72,7 @@ def choose_poses(
                 stacklevel=2,
             )
             return bases
-        chosen.append(looked[int(errors.argmax())])
+        chosen.append(looked[_first_most(errors)])
 
 
 def _check_poses(poses: ArrayLike | None, neutral: FloatArray, what: str) -> FloatArray:
@@ -99,9 +100,14 @@ def _farthest(points: FloatArray, chosen: list[int], count: int) -> list[int]:
     nearest, least = cdist(points[chosen], points).min(axis=0), _ALIKE * _spread(points)
     found: list[int] = []
     while len(found) < count and nearest.max() > least:
-        found.append(int(nearest.argmax()))
+        found.append(_first_most(nearest))
         nearest = np.minimum(nearest, np.linalg.norm(points - points[found[-1]], axis=1))
     return found
+
+
+def _first_most(values: FloatArray) -> int:
+    """The first of the largest values, whatever round-off has made of equal ones."""
+    return int(np.argmax(values >= _EQUAL * values.max()))
 
 
 def _spread(points: FloatArray) -> float:
