@@ -12,12 +12,12 @@ def degrees(poses: np.ndarray) -> list[float]:
     return np.rad2deg(poses[:, 0]).round(1).tolist()
 
 
-def test_poses_are_added_until_the_first_frequency_is_right() -> None:
+def test_poses_are_added_until_the_first_frequencies_are_right() -> None:
     bases = choose_poses(*bent_beam("cantilever"), fan(135, 49), 24)
     assert degrees(bases.poses) == [0.0, -135.0, 135.0, -67.5, 67.5]
     assert bases.between is not None
     assert len(bases.between.poses) == 10
-    assert bases.frequencies[bases.alignment][0] < 0.03
+    assert max(bases.frequencies[bases.alignment]) < 0.03
 
 
 def test_poses_that_are_not_needed_are_not_added() -> None:

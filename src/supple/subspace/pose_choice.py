@@ -20,7 +20,7 @@ __all__ = ["choose_poses"]
 
 FloatArray = NDArray[np.float64]
 
-TOLERANCE = 0.03  #: of the first frequency between poses: dynamics are then within 5 %
+TOLERANCE = 0.03  #: of the first frequencies between poses: dynamics are then within 5 %
 MOST = 16  #: poses
 _FIRST = 2  # poses beside the neutral one to begin with: the farthest of all
 _LOOKS = 2  # poses looked at for every one chosen
@@ -41,9 +41,9 @@ def choose_poses(
 ) -> PoseBases:
     """Bases in the neutral pose, in those `given` (g, p), and in as few `among` others (k, p) as serve all of them.
 
-    The others are poses of a motion, or of all that joints can do. The farthest come first; then the one in which the
-    first frequency of the interpolated basis is worst, until it is within the tolerance wherever one looks. Where the
-    root goes does not count.
+    The others are poses of a motion, or of all that joints can do. The farthest come first; then the one in which a
+    frequency of the interpolated basis, of the first few, is worst, until all are within the tolerance wherever one
+    looks. Where the root goes does not count.
     """
     models = PoseModels(body, rig, rank, alignments)
     neutral = np.asarray(rig.neutral, np.float64)[None]
@@ -61,13 +61,13 @@ def choose_poses(
         seen = sorted({*seen, *looked})
         bases = models.bases(poses[chosen], poses[looked])
         assert bases.between is not None  # `PoseModels` has looked
-        errors = bases.between.first_errors(bases.alignment)
+        errors = bases.between.pose_errors(bases.alignment)
         if not len(errors) or errors.max() <= tolerance:
             return bases
         if len(chosen) >= most:
             warnings.warn(
-                f"between the {most} poses of the basis its first frequency is up to {100 * errors.max():.1f} % off, "
-                f"not {100 * tolerance:.3g} %: allow more poses, raise the rank, or hold more of the body.",
+                f"between the {most} poses of the basis its first frequencies are up to {100 * errors.max():.1f} % "
+                f"off, not {100 * tolerance:.3g} %: allow more poses, raise the rank, or hold more of the body.",
                 SuppleWarning,
                 stacklevel=2,
             )

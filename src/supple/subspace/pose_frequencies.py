@@ -22,7 +22,7 @@ __all__ = ["COUNT", "PoseFrequencies", "PoseVibration"]
 
 FloatArray = NDArray[np.float64]
 
-COUNT = 5  #: frequencies that are compared
+COUNT = 5  #: frequencies that are compared: the first alone is that of one limb, and tells nothing of the others
 _SAME = 0.005  # relative errors that differ by less are alike
 
 
@@ -59,20 +59,19 @@ class PoseFrequencies:
         """By how much the frequencies of an alignment are too high, as a share, (k, c)."""
         return np.asarray(self.reduced[alignment] / self.exact - 1.0)
 
-    def first_errors(self, alignment: Alignment) -> FloatArray:
-        """Size of the error of the first frequency at every pose, (k,)."""
-        return np.abs(self.errors(alignment)[:, 0])
+    def pose_errors(self, alignment: Alignment) -> FloatArray:
+        """Size of the largest of the errors in every pose, (k,)."""
+        return np.asarray(np.abs(self.errors(alignment)).max(axis=1))
 
     def worst_errors(self, alignment: Alignment) -> FloatArray:
-        """The largest error of every frequency, (c,); 0 without a pose."""
+        """Size of the largest error of every frequency, (c,); 0 without a pose."""
         return np.asarray(np.abs(self.errors(alignment)).max(axis=0, initial=0.0))
 
     def best(self) -> Alignment:
-        """The alignment whose first frequencies are best at worst; among equals all frequencies decide, then their
-        order in `ALIGNMENTS`, which is that of their cost."""
-        return min(self.reduced, key=lambda one: self._rate(one))
+        """The alignment that is best where it is worst; among equals the one with the least mean error, then the first
+        in `ALIGNMENTS`, which costs least."""
+        return min(self.reduced, key=self._rate)
 
     def _rate(self, alignment: Alignment) -> tuple[int, int]:
-        errors = np.abs(self.errors(alignment))
-        first, mean = errors[:, :1].max(initial=0.0), errors.mean(axis=1).max(initial=0.0)
-        return round(float(first) / _SAME), round(float(mean) / _SAME)
+        worst, mean = self.pose_errors(alignment), np.abs(self.errors(alignment)).mean(axis=1)
+        return round(float(worst.max(initial=0.0)) / _SAME), round(float(mean.max(initial=0.0)) / _SAME)

@@ -22,6 +22,7 @@ __all__ = ["PoseModels", "build_pose_bases", "count_modes"]
 
 FloatArray = NDArray[np.float64]
 
+_PER_MODE = 4  # columns for every frequency that is right even in a pose of its own
 _SURPLUS = 1.8  # modes and derivatives for every column they are compressed to
 
 
@@ -66,7 +67,7 @@ class PoseModels:
         if not alignments or not set(alignments) <= set(ALIGNMENTS):
             raise TrainingError(f"alignments = {alignments!r} are not known: use some of {', '.join(ALIGNMENTS)}.")
         self.body, self.rig, self.rank, self.root = body, rig, rank, Root.of(rig)
-        self._alignments, self._looked = alignments, min(COUNT, rank)
+        self._alignments, self._looked = alignments, min(COUNT, max(rank // _PER_MODE, 1))
         self._models: dict[bytes, _PoseModel] = {}
         self._vibrations: dict[bytes, PoseVibration] = {}
 
