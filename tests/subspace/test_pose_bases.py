@@ -20,7 +20,7 @@ RANK = 24
 
 @cache
 def beam_bases(kind: str, degrees: float, count: int) -> PoseBases:
-    return build_pose_bases(*bent_beam(kind), fan(degrees, count), RANK)
+    return build_pose_bases(*bent_beam(kind), fan(degrees, count), RANK, alignments=ALIGNMENTS)
 
 
 @pytest.mark.parametrize("alignment", ALIGNMENTS)

@@ -6,6 +6,7 @@ from pose_beams import bent_beam, fan
 
 from supple.errors import SuppleWarning, TrainingError
 from supple.subspace import choose_poses
+from supple.subspace.alignment import ALIGNMENTS
 
 
 def degrees(poses: np.ndarray) -> list[float]:
@@ -21,7 +22,7 @@ def test_poses_are_added_until_the_first_frequencies_are_right() -> None:
 
 
 def test_poses_that_are_not_needed_are_not_added() -> None:
-    bases = choose_poses(*bent_beam("core"), fan(135, 49), 24)
+    bases = choose_poses(*bent_beam("core"), fan(135, 49), 24, alignments=ALIGNMENTS)
     assert degrees(bases.poses) == [0.0, -135.0, 135.0]
 
 

@@ -12,7 +12,7 @@ from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
 from supple.rig import Rig
 from supple.rig.pose_weights import TOO_CLOSE
-from supple.subspace.alignment import ALIGNMENTS, Alignment
+from supple.subspace.alignment import CARRIED, Alignment
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_models import PoseModels
 
@@ -37,7 +37,7 @@ def choose_poses(
     given: ArrayLike | None = None,
     tolerance: float = TOLERANCE,
     most: int = MOST,
-    alignments: tuple[Alignment, ...] = ALIGNMENTS,
+    alignments: tuple[Alignment, ...] = CARRIED,
 ) -> PoseBases:
     """Bases in the neutral pose, in those `given` (g, p), and in as few `among` others (k, p) as serve all of them.
 

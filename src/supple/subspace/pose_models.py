@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.rig import Motion, PoseWeights, Rig, Root
-from supple.subspace.alignment import ALIGNMENTS, Alignment, align_all, grow_tree
+from supple.subspace.alignment import ALIGNMENTS, CARRIED, Alignment, align_all, grow_tree
 from supple.subspace.derivatives import modal_basis
 from supple.subspace.modes import linear_modes
 from supple.subspace.pose_bases import PoseBases
@@ -27,7 +27,7 @@ _SURPLUS = 1.8  # modes and derivatives for every column they are compressed to
 
 
 def build_pose_bases(
-    body: Body, rig: Rig, poses: FloatArray, rank: int, *, alignments: tuple[Alignment, ...] = ALIGNMENTS
+    body: Body, rig: Rig, poses: FloatArray, rank: int, *, alignments: tuple[Alignment, ...] = CARRIED
 ) -> PoseBases:
     """Modes and derivatives about the shape of a rig in each of the poses (m, p), compressed to `rank` columns.
 
@@ -59,7 +59,7 @@ class _PoseModel(NamedTuple):
 class PoseModels:
     """Models of a rigged body in single poses, kept for when they are asked for again."""
 
-    def __init__(self, body: Body, rig: Rig, rank: int, alignments: tuple[Alignment, ...] = ALIGNMENTS) -> None:
+    def __init__(self, body: Body, rig: Rig, rank: int, alignments: tuple[Alignment, ...] = CARRIED) -> None:
         if rig.rest.shape != body.mesh.vertices.shape:
             raise TrainingError(
                 f"the rig moves {len(rig.rest):,} vertices and the body has {len(body.mass):,}: make the rig for them."
