@@ -172,7 +172,7 @@ class PoseSpaceSolver:
             np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
             np.array([state.y for state in states]),
             np.array([state.w for state in states]),
-            np.array([state.places for state in states]),
+            np.array([state.particles for state in states]),
             *self._handles.gather(pushes),
             np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
         )
@@ -188,7 +188,7 @@ class PoseSpaceSolver:
                 continue
             tally.residual = max(tally.residual, float(residual))
             here = placed[b, self._particles]
-            speed = np.zeros_like(here) if self.is_static else (here - state.places[0]) / one.duration
+            speed = np.zeros_like(here) if self.is_static else (here - state.particles[0]) / one.duration
             places, own = np.array([here, speed]), elastic / state.live.stiffness
             out.append(state.follow(one.end.time, poses[b], y[b], w[b], turns[b], places, one.duration, own))
         return out
