@@ -200,3 +200,11 @@ def test_bad_surfaces_are_named():
     )
     with pytest.raises(MeshError, match="manifold"):
         ProjectiveBody.shell(fan, Shell())
+
+
+def test_bad_solids_are_named():
+    with pytest.raises(MeshError, match="surface without volume"):
+        tet_stencils(sheet())
+    flat = TetMesh(MESH.vertices * [1.0, 0.0, 1.0], MESH.tets, MESH.regions, {})
+    with pytest.raises(MeshError, match=r"tet 0 near .* has no volume"):
+        tet_stencils(flat)

@@ -5,6 +5,7 @@ from supple.constraint.constraint import Constraint
 from supple.constraint.corotational import CorotationalTets
 from supple.constraint.examples import ExampleShapes
 from supple.constraint.gradients import tet_stencils, triangle_stencils
+from supple.constraint.hyperelastic import Hyperelastic
 from supple.constraint.positions import Positions
 from supple.constraint.projective_body import ProjectiveBody, Shell
 from supple.constraint.springs import Springs
@@ -18,6 +19,7 @@ __all__ = [
     "Constraint",
     "CorotationalTets",
     "ExampleShapes",
+    "Hyperelastic",
     "Positions",
     "ProjectiveBody",
     "Shell",

@@ -1,7 +1,7 @@
 """What every constraint of projective dynamics answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +34,8 @@ class Constraint:
     """Vertices of a stencil, 0 where that differs from mesh to mesh."""
     guided: ClassVar[bool] = False
     """Whether the projection looks at the normal of a stencil's first three vertices."""
+    bounded: ClassVar[bool] = True
+    """Whether λ SᵀS bounds the curvature of the energy, so that no global step can raise the objective."""
 
     stencils: Stencils
     weight: FloatArray
@@ -43,7 +45,7 @@ class Constraint:
 
     def project(self, values: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The nearest points of the constraint sets to values S x, (m, p, 3), of all or of chosen elements."""
-        return self._nearest(values.reshape(len(values), -1), members)[0]
+        return self._nearest(values.reshape(len(values), 3 * self.stencils.rows), members)[0]
 
     def project_at(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The projections at positions x [m], (n, 3)."""
@@ -61,25 +63,25 @@ class Constraint:
         """Forces on the vertices [N], (n, 3): -λ Sᵀ(S x - p); that p moves too counts nothing at a nearest point."""
         return -self.stencils.gather(self.weight, self.stencils.values(x) - self.project_at(x), len(x))
 
-    def stiffened(self, factor: float) -> Self:
-        """The same constraints with their energy multiplied."""
-        return replace(self, weight=self.weight * factor)
-
     def inflated(self, factor: float) -> Self:
         """The same constraints with the target volume, where they have one, that many times the one they were made
         with."""
         return self
 
+    def find_lane(self, *, warm: bool) -> Callable[..., Any]:
+        """The compiled projection of one lane, the one that remembers if asked for and there is one."""
+        remembering = type(self).warm_lane
+        return remembering if warm and remembering is not None else type(self).lane
+
     def loops(self, *, warm: bool = False, parallel: bool = False) -> Loops:
         """The compiled loops over elements; `warm` ones remember."""
-        lane = type(self).warm_lane if warm and type(self).warm_lane is not None else type(self).lane
-        assert lane is not None
+        lane = self.find_lane(warm=warm)
         return loops(lane, self.stencils.rows, self.width, guided=self.guided, parallel=parallel)
 
     def _seen(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """What the projections look at, at positions x [m]: (m, 3 p), and the normals of guided ones."""
         values = self.stencils.values(x, members)
-        flat = values.reshape(len(values), -1)
+        flat = values.reshape(len(values), 3 * self.stencils.rows)
         if not self.guided:
             return flat
         a, b, c = (x[corner] for corner in self.stencils.vertices[slice(None) if members is None else members, :3].T)
@@ -92,4 +94,4 @@ class Constraint:
         parameters = self.parameters if members is None else self.parameters[:, members]
         out, distance = np.empty((len(seen), 3 * self.stencils.rows)), np.empty(len(seen))
         self.loops().project(np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(parameters), out, distance)
-        return out.reshape(len(seen), -1, 3), distance
+        return out.reshape(len(seen), self.stencils.rows, 3), distance

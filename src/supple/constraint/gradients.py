@@ -7,6 +7,7 @@ from supple.constraint.stencils import Stencils
 from supple.errors import MeshError
 from supple.mesh import TetMesh, TriMesh
 from supple.mesh.checks import plural
+from supple.mesh.tetmesh import refuse_flat_tets
 
 __all__ = ["refuse_flat", "spread_gradients", "tet_stencils", "triangle_stencils"]
 
@@ -20,8 +21,11 @@ def spread_gradients(vertices: NDArray[np.int32], inverse: FloatArray, measure: 
     return Stencils(vertices, np.concatenate([-later.sum(axis=2, keepdims=True), later], axis=2), measure)
 
 
-def tet_stencils(mesh: TetMesh) -> Stencils:
+def tet_stencils(mesh: TetMesh | TriMesh) -> Stencils:
     """Transposed deformation gradients, 3 x 3, of the tets of a mesh."""
+    if not isinstance(mesh, TetMesh):
+        raise MeshError("the mesh is a surface without volume: fill it with tetrahedralise, or make it a shell.")
+    refuse_flat_tets(mesh.vertices, mesh.tets, mesh.volumes())
     corners = mesh.vertices[mesh.tets]
     edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
     return spread_gradients(mesh.tets, np.asarray(np.linalg.inv(edges), np.float64), mesh.volumes())

@@ -16,7 +16,18 @@ from numba import prange
 from supple.linalg.compiled import compile_copy
 from supple.linalg.small import point
 
-__all__ = ["DISTANCE", "MEMORY", "PARALLEL_FROM", "PARAMETERS", "PROJECTION", "VALUE", "Loops", "loops", "normal_of"]
+__all__ = [
+    "DISTANCE",
+    "LANES",
+    "MEMORY",
+    "PARALLEL_FROM",
+    "PARAMETERS",
+    "PROJECTION",
+    "VALUE",
+    "Loops",
+    "loops",
+    "normal_of",
+]
 
 # Rows of a block: the value S x (rows 3:6 the normal of guided ones), its projection, the energy over λ/2, what is
 # remembered from call to call (a quaternion), the parameters, and as many rows to work with.
@@ -53,54 +64,60 @@ def _project(values, parameters, out, distance):
 
 
 def _pull(x, vertices, operator, weight, parameters, memory, start, colour, out, sums):
-    width = WIDTH or vertices.shape[0]
+    width = WIDTH or vertices.shape[1]
     for c in range(colour.size - 1):
         for k in prange(colour[c], colour[c + 1]):
-            t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES))
+            t = np.zeros((PARAMETERS + 2 * parameters.shape[1], LANES))
+            y = np.empty((3 * width, LANES))  # positions, then forces, of the vertices of every element
             total = 0.0
-            for begin in range(start[k], start[k + 1], LANES):
-                lanes = min(LANES, start[k + 1] - begin)
-                for l in range(lanes):
-                    e = begin + l
-                    for i in range(3 * ROWS):
-                        t[VALUE + i, l] = 0.0
-                    for a in range(width):
-                        v = vertices[a, e]
-                        x0, x1, x2 = x[v, 0], x[v, 1], x[v, 2]
-                        for p in range(ROWS):
-                            share = operator[p * width + a, e]
-                            t[VALUE + 3 * p, l] += share * x0
-                            t[VALUE + 3 * p + 1, l] += share * x1
-                            t[VALUE + 3 * p + 2, l] += share * x2
-                    if GUIDED:
-                        n = normal_of(x, vertices[0, e], vertices[1, e], vertices[2, e])
+            for block in range(start[k], start[k + 1]):
+                near, S, w = vertices[block], operator[block], weight[block]
+                given, kept = parameters[block], memory[block]
+                for a in range(width):
+                    for l in range(LANES):
+                        v = near[a, l]
+                        y[3 * a, l], y[3 * a + 1, l], y[3 * a + 2, l] = x[v, 0], x[v, 1], x[v, 2]
+                for p in range(ROWS):
+                    for l in range(LANES):
+                        v0, v1, v2 = 0.0, 0.0, 0.0
+                        for a in range(width):
+                            share = S[p * width + a, l]
+                            v0 += share * y[3 * a, l]
+                            v1 += share * y[3 * a + 1, l]
+                            v2 += share * y[3 * a + 2, l]
+                        t[VALUE + 3 * p, l], t[VALUE + 3 * p + 1, l], t[VALUE + 3 * p + 2, l] = v0, v1, v2
+                if GUIDED:
+                    for l in range(LANES):
+                        n = normal_of(x, near[0, l], near[1, l], near[2, l])
                         t[VALUE + 3, l], t[VALUE + 4, l], t[VALUE + 5, l] = n
-                for i in range(memory.shape[0]):
-                    for l in range(lanes):
-                        t[MEMORY + i, l] = memory[i, begin + l]
-                for i in range(parameters.shape[0]):
-                    for l in range(lanes):
-                        t[PARAMETERS + i, l] = parameters[i, begin + l]
-                for l in range(lanes):
+                for i in range(kept.shape[0]):
+                    for l in range(LANES):
+                        t[MEMORY + i, l] = kept[i, l]
+                for i in range(given.shape[0]):
+                    for l in range(LANES):
+                        t[PARAMETERS + i, l] = given[i, l]
+                for l in range(LANES):
                     project(t, l)
-                for i in range(memory.shape[0]):
-                    for l in range(lanes):
-                        memory[i, begin + l] = t[MEMORY + i, l]
-                for l in range(lanes):
-                    e = begin + l
-                    w = weight[e]
-                    total += w * t[DISTANCE, l]
-                    for a in range(width):
-                        v = vertices[a, e]
+                for i in range(kept.shape[0]):
+                    for l in range(LANES):
+                        kept[i, l] = t[MEMORY + i, l]
+                for l in range(LANES):
+                    total += w[l] * t[DISTANCE, l]
+                for a in range(width):
+                    for l in range(LANES):
                         f0, f1, f2 = 0.0, 0.0, 0.0
                         for p in range(ROWS):
-                            share = w * operator[p * width + a, e]
+                            share = w[l] * S[p * width + a, l]
                             f0 += share * (t[PROJECTION + 3 * p, l] - t[VALUE + 3 * p, l])
                             f1 += share * (t[PROJECTION + 3 * p + 1, l] - t[VALUE + 3 * p + 1, l])
                             f2 += share * (t[PROJECTION + 3 * p + 2, l] - t[VALUE + 3 * p + 2, l])
-                        out[v, 0] += f0
-                        out[v, 1] += f1
-                        out[v, 2] += f2
+                        y[3 * a, l], y[3 * a + 1, l], y[3 * a + 2, l] = f0, f1, f2
+                for a in range(width):
+                    for l in range(LANES):
+                        v = near[a, l]
+                        out[v, 0] += y[3 * a, l]
+                        out[v, 1] += y[3 * a + 1, l]
+                        out[v, 2] += y[3 * a + 2, l]
             sums[k] = 0.5 * total
 
 

@@ -11,10 +11,11 @@ from supple.constraint.checks import check_positive
 from supple.constraint.constraint import Constraint
 from supple.constraint.corotational import CorotationalTets
 from supple.constraint.gradients import spread_gradients, triangle_stencils
-from supple.constraint.stencils import Stencils
+from supple.constraint.hyperelastic import Hyperelastic
 from supple.constraint.triangle_strain import TriangleStrain
 from supple.elastic import Body, Damping, Pins
 from supple.errors import MaterialError, MeshError
+from supple.material import Corotational
 from supple.mesh import TriMesh
 
 __all__ = ["ProjectiveBody", "Shell"]
@@ -74,16 +75,15 @@ class ProjectiveBody:
     """Tetrahedra (m, 4) or, for shells, triangles (m, 3): along these, distances through the body are measured."""
 
     @classmethod
-    def from_body(cls, body: Body, skin: Shell | None = None) -> "ProjectiveBody":
-        """A solid with the Lamé constants of its materials, co-rotational, and a shell over its surface if there is
-        a skin."""
-        mesh = body.mesh
+    def from_body(cls, body: Body, skin: Shell | None = None, *, own_materials: bool = False) -> "ProjectiveBody":
+        """A solid, and a shell over its surface if there is a skin.
+
+        It is co-rotational with the Lamé constants of the body's materials, or has these `own_materials` themselves;
+        then a solver should remember some iterations (`history`).
+        """
+        mesh, mass = body.mesh, body.mass
         surface = TriMesh(mesh.vertices, mesh.surface_triangles())
-        mu, lam = np.empty(len(mesh.tets)), np.empty(len(mesh.tets))
-        for part in body.parts:
-            mu[part.ids], lam[part.ids] = part.material.mu, part.material.lam
-        constraints: tuple[Constraint, ...] = (CorotationalTets.build(_tets_of(body), mu, lam),)
-        mass = body.mass
+        constraints = _own_materials(body) if own_materials else _corotational(body)
         if skin is not None:
             constraints, mass = constraints + skin.constraints(surface), mass + skin.mass(surface)
         return cls(mesh.vertices, mass, constraints, surface, body.pins, body.damping, mesh.tets)
@@ -127,11 +127,24 @@ class ProjectiveBody:
         return sum((constraint.forces(x) for constraint in self.constraints), np.zeros_like(x))
 
 
-def _tets_of(body: Body) -> Stencils:
-    """The tets of a body at rest in the order of its mesh, whose own rest shape may be another."""
+def _corotational(body: Body) -> tuple[Constraint, ...]:
+    """The tets of a body in the order of its mesh, whose own rest shape may be another."""
     count = len(body.mesh.tets)
     vertices, inverse, volume = np.empty((count, 4), np.int32), np.empty((count, 3, 3)), np.empty(count)
+    mu, lam = np.empty(count), np.empty(count)
     for part in body.parts:
-        vertices[part.ids], volume[part.ids] = part.tets.T, part.volume
-        inverse[part.ids] = part.inverse.T.reshape(-1, 3, 3)
-    return spread_gradients(vertices, inverse, volume)
+        vertices[part.ids], inverse[part.ids] = part.tets.T, part.inverse.T.reshape(-1, 3, 3)
+        volume[part.ids], mu[part.ids], lam[part.ids] = part.volume, part.material.mu, part.material.lam
+    return (CorotationalTets.build(spread_gradients(vertices, inverse, volume), mu, lam),)
+
+
+def _own_materials(body: Body) -> tuple[Constraint, ...]:
+    """The tets of a body, material by material."""
+    made: list[Constraint] = []
+    for part in body.parts:
+        stencils = spread_gradients(np.ascontiguousarray(part.tets.T), part.inverse.T.reshape(-1, 3, 3), part.volume)
+        if isinstance(part.material, Corotational):
+            made.append(CorotationalTets.build(stencils, part.material.mu, part.material.lam))
+        else:
+            made.append(Hyperelastic.build(stencils, part.material))
+    return tuple(made)

@@ -15,7 +15,7 @@ from supple.linalg.ordering import z_order
 __all__ = ["LANES", "Clusters", "cluster"]
 
 LANES = 8  # elements a kernel works on at once
-_LARGEST, _SMALLEST, _PARALLEL = 512, LANES, 64  # elements a cluster; clusters worth having for the threads
+_LARGEST, _PARALLEL = 512, 64  # elements a cluster; clusters worth having for the threads
 
 
 class Clusters(NamedTuple):
@@ -26,12 +26,13 @@ class Clusters(NamedTuple):
     colour: NDArray[np.int64]
 
 
-def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32]) -> Clusters:
-    """Clusters of neighbouring elements by the Z-order of their centres [m], shape (m, 3)."""
+def cluster(centres: NDArray[np.float64], tets: NDArray[np.int32], lanes: int = LANES) -> Clusters:
+    """Clusters of neighbouring elements by the Z-order of their centres [m], shape (m, 3); `lanes` divide their
+    sizes, but for the last along the curve."""
     count = len(tets)
     if count == 0:
         return Clusters(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
-    size = int(np.clip(count // _PARALLEL // LANES * LANES, _SMALLEST, _LARGEST))
+    size = int(np.clip(count // _PARALLEL // lanes * lanes, lanes, _LARGEST))
     order = z_order(centres)
     label = np.empty(count, np.int64)
     label[order] = np.arange(count) // size

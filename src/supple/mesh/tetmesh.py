@@ -14,7 +14,7 @@ from supple.mesh.adjacency import TET_FACES, match_tet_faces, vertex_graph, vert
 from supple.mesh.checks import check_cells, check_vertices, drop_unused, plural
 from supple.mesh.trimesh import TriMesh
 
-__all__ = ["TetMesh", "tet_volumes"]
+__all__ = ["TetMesh", "refuse_flat_tets", "tet_volumes"]
 
 #: A tet is degenerate below this share of the cube of its longest edge: its volume is round-off.
 FLAT = 1e-13
@@ -57,7 +57,7 @@ class TetMesh:
         if numbers.shape != (len(cells),):
             raise MeshError(f"regions has shape {numbers.shape} for {len(cells)} tets; give one number for every tet.")
         volumes = tet_volumes(points, cells)
-        _refuse_flat_tets(points, cells, volumes)
+        refuse_flat_tets(points, cells, volumes)
         inverted = volumes < 0
         if inverted.any():
             cells[inverted] = cells[inverted][:, [0, 1, 3, 2]]
@@ -137,7 +137,8 @@ class TetMesh:
         return replace(self, vertices=self.vertices * factor)
 
 
-def _refuse_flat_tets(vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]) -> None:
+def refuse_flat_tets(vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]) -> None:
+    """Refuse tets without volume, naming the first."""
     corners = vertices[tets]
     reach = np.max(np.abs(corners - corners[:, :1]), axis=(1, 2))
     flat = np.flatnonzero(~(np.abs(volumes) > FLAT * reach**3))

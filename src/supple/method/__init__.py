@@ -7,6 +7,7 @@ from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.model import ReducedModel
+from supple.method.projective import ProjectiveSolver, ProjectiveState
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skinned import SkinnedSolver
@@ -23,6 +24,8 @@ __all__ = [
     "FullState",
     "HyperReducedModel",
     "HyperReducedSolver",
+    "ProjectiveSolver",
+    "ProjectiveState",
     "ReducedModel",
     "ReducedSolver",
     "ReducedState",

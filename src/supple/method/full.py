@@ -201,7 +201,7 @@ class FullSolver:
         if self._rigged is None or not self._rigged.is_posed:
             carry = None  # damping sees no rig
         if body.damping.stiffness > 0.0 and not self.is_static:
-            frame = carry or foresee_frame(body, state, inputs)
+            frame = carry or foresee_frame(body.mesh.vertices, body.mass, body.pins, state, inputs)
             drag = make_drag(body, parts, system, motion, state, inputs, frame)
         if carry is not None and not self.is_static:
             motion = replace(motion, xv=take_along(motion, state.x, inputs.duration, carry))

@@ -73,6 +73,8 @@ class HyperReducedSolver:
         watch, h, live = Stopwatch(), inputs.duration, state.live
         if inputs.events:
             live = live.after(inputs.events, self.positions(state))
+        for local in self._locals:
+            local.inflate(live.volume)
         with watch.phase("prediction"):
             system = self.system(h, live)
             forces = live.forces(inputs.end.forces)

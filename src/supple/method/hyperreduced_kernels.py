@@ -1,13 +1,14 @@
 """The local and global step of Algorithm 2 of [BEH18] for one type of constraint, compiled for its projection.
 
-`_settle` is a template: `project` is the constraint's lane (constraint/kernels.py), ROWS the rows of its values, GUIDED
-whether a normal comes along, REAL the precision in which it works. No system is solved here: with A constant, positions
-are q = base + A⁻¹UᵀSᵀV c, and A⁻¹UᵀSᵀV was computed beforehand.
+`_settle` is a template: `project` is the constraint's lane (constraint/kernels.py), ROWS the rows of its values, SEEN
+those of what it looks at, GUIDED whether these make a normal, REAL the precision in which it works. No system is solved
+here: with A constant, positions are q = base + A⁻¹UᵀSᵀV c, and A⁻¹UᵀSᵀV was computed beforehand.
 """
 
 from functools import cache
 
 import numpy as np
+from numba import njit
 
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
 from supple.linalg.compiled import compile_copy
@@ -18,47 +19,47 @@ __all__ = ["settle_kernel"]
 def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients):
     """out (3, c) = base + coefficients · answer after some iterations from q (3, c).
 
-    Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, rows, 4); `fit` is the transposed
+    Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, SEEN, 4); `fit` is the transposed
     fit, (s, m) or (p s, m); `answer` (g, M, c) holds D = A⁻¹UᵀSᵀV transposed, one for all axes or one each;
     `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing.
     """
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
     P = np.empty((3, ROWS, count), q.dtype)
+    zero, one = q.dtype.type(0), q.dtype.type(1)
     for round in range(iterations):
         source = q if round == 0 else out
         for begin in range(0, count, LANES):
             lanes = min(LANES, count - begin)
             for l in range(lanes):
-                for i in range(3 * ROWS):
-                    t[VALUE + i, l] = 0.0
-                if GUIDED:
-                    u0, u1, u2, v0, v1, v2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                f0, f1, f2, f3, f4, f5, f6, f7, f8 = zero, zero, zero, zero, zero, zero, zero, zero, zero
                 for k in range(starts[begin + l], starts[begin + l + 1]):
                     c = 4 * blocks[k]
                     x0, x1, x2, x3 = source[0, c], source[0, c + 1], source[0, c + 2], source[0, c + 3]
                     y0, y1, y2, y3 = source[1, c], source[1, c + 1], source[1, c + 2], source[1, c + 3]
                     z0, z1, z2, z3 = source[2, c], source[2, c + 1], source[2, c + 2], source[2, c + 3]
-                    for r in range(ROWS):
-                        a, b, d, e = values[k, r, 0], values[k, r, 1], values[k, r, 2], values[k, r, 3]
-                        t[VALUE + 3 * r, l] += a * x0 + b * x1 + d * x2 + e * x3
-                        t[VALUE + 3 * r + 1, l] += a * y0 + b * y1 + d * y2 + e * y3
-                        t[VALUE + 3 * r + 2, l] += a * z0 + b * z1 + d * z2 + e * z3
-                    if GUIDED:
-                        a, b, d, e = values[k, ROWS, 0], values[k, ROWS, 1], values[k, ROWS, 2], values[k, ROWS, 3]
-                        u0 += a * x0 + b * x1 + d * x2 + e * x3
-                        u1 += a * y0 + b * y1 + d * y2 + e * y3
-                        u2 += a * z0 + b * z1 + d * z2 + e * z3
-                        r = ROWS + 1
-                        a, b, d, e = values[k, r, 0], values[k, r, 1], values[k, r, 2], values[k, r, 3]
-                        v0 += a * x0 + b * x1 + d * x2 + e * x3
-                        v1 += a * y0 + b * y1 + d * y2 + e * y3
-                        v2 += a * z0 + b * z1 + d * z2 + e * z3
-                if GUIDED:
-                    n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+                    s0, s1, s2, s3 = values[k, 0, 0], values[k, 0, 1], values[k, 0, 2], values[k, 0, 3]
+                    f0 += s0 * x0 + s1 * x1 + s2 * x2 + s3 * x3
+                    f1 += s0 * y0 + s1 * y1 + s2 * y2 + s3 * y3
+                    f2 += s0 * z0 + s1 * z1 + s2 * z2 + s3 * z3
+                    if SEEN > 1:
+                        s0, s1, s2, s3 = values[k, 1, 0], values[k, 1, 1], values[k, 1, 2], values[k, 1, 3]
+                        f3 += s0 * x0 + s1 * x1 + s2 * x2 + s3 * x3
+                        f4 += s0 * y0 + s1 * y1 + s2 * y2 + s3 * y3
+                        f5 += s0 * z0 + s1 * z1 + s2 * z2 + s3 * z3
+                    if SEEN > 2:
+                        s0, s1, s2, s3 = values[k, 2, 0], values[k, 2, 1], values[k, 2, 2], values[k, 2, 3]
+                        f6 += s0 * x0 + s1 * x1 + s2 * x2 + s3 * x3
+                        f7 += s0 * y0 + s1 * y1 + s2 * y2 + s3 * y3
+                        f8 += s0 * z0 + s1 * z1 + s2 * z2 + s3 * z3
+                if GUIDED:  # the other rows are edges: what comes along is their normal
+                    n0, n1, n2 = f4 * f8 - f5 * f7, f5 * f6 - f3 * f8, f3 * f7 - f4 * f6
                     length = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-                    unit = 1.0 / (length if length > 0.0 else 1.0)
-                    t[VALUE + 3, l], t[VALUE + 4, l], t[VALUE + 5, l] = n0 * unit, n1 * unit, n2 * unit
+                    unit = one / (length if length > zero else one)
+                    f3, f4, f5 = n0 * unit, n1 * unit, n2 * unit
+                t[VALUE, l], t[VALUE + 1, l], t[VALUE + 2, l] = f0, f1, f2
+                t[VALUE + 3, l], t[VALUE + 4, l], t[VALUE + 5, l] = f3, f4, f5
+                t[VALUE + 6, l], t[VALUE + 7, l], t[VALUE + 8, l] = f6, f7, f8
             for i in range(4 if memory.shape[1] else 0):
                 for l in range(lanes):
                     t[MEMORY + i, l] = memory[i, begin + l]
@@ -75,16 +76,44 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
                     for l in range(lanes):
                         P[i, r, begin + l] = t[PROJECTION + 3 * r + i, l]
         coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
-        if answer.shape[0] == 1:
-            out[:] = base + np.dot(coefficients, answer[0])
-        else:
+        _apply(coefficients, answer, base, out)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+def _apply(coefficients, answer, base, out):
+    """out = base + coefficients · answer, four rows of the answer at a time."""
+    total = base.copy()  # made here, so that the loops vectorise
+    M, columns = answer.shape[1:]
+    if answer.shape[0] == 3:
+        for i in range(3):
+            total[i] += np.dot(coefficients[i], answer[i])
+    else:
+        D = answer[0]
+        for j in range(0, M - 3, 4):
+            x0, x1, x2, x3 = coefficients[0, j], coefficients[0, j + 1], coefficients[0, j + 2], coefficients[0, j + 3]
+            y0, y1, y2, y3 = coefficients[1, j], coefficients[1, j + 1], coefficients[1, j + 2], coefficients[1, j + 3]
+            z0, z1, z2, z3 = coefficients[2, j], coefficients[2, j + 1], coefficients[2, j + 2], coefficients[2, j + 3]
+            for k in range(columns):
+                d0, d1, d2, d3 = D[j, k], D[j + 1, k], D[j + 2, k], D[j + 3, k]
+                total[0, k] += x0 * d0 + x1 * d1 + x2 * d2 + x3 * d3
+                total[1, k] += y0 * d0 + y1 * d1 + y2 * d2 + y3 * d3
+                total[2, k] += z0 * d0 + z1 * d1 + z2 * d2 + z3 * d3
+        for j in range(M - M % 4, M):
             for i in range(3):
-                out[i] = base[i] + np.dot(coefficients[i], answer[i])
+                for k in range(columns):
+                    total[i, k] += coefficients[i, j] * D[j, k]
+    out[:] = total
 
 
 @cache
 def settle_kernel(lane, rows, guided, single):
     """The step for the constraint with this lane, which works in single precision or in double."""
-    names = {"project": lane, "ROWS": rows, "GUIDED": guided, "REAL": np.float32 if single else np.float64}
+    names = {
+        "project": lane,
+        "ROWS": rows,
+        "SEEN": rows + 2 * guided,
+        "GUIDED": guided,
+        "REAL": np.float32 if single else np.float64,
+    }
     name = f"{lane.__name__.strip('_')}_{rows}_{'single' if single else 'double'}"
     return compile_copy(_settle, name, names, fastmath={"contract", "nsz", "reassoc"})

@@ -40,6 +40,7 @@ def pack_live(live: Live) -> dict[str, NDArray[np.generic]]:
         "stiffness": live.stiffness,
         "gravity": live.gravity,
         "throttle": live.throttle,
+        "volume": live.volume,
         "grabs": [event_to_dict(grab) for grab in live.grabs],
     }
     return {
@@ -64,6 +65,7 @@ def unpack_live(arrays: Mapping[str, NDArray[np.generic]]) -> Live:
         Pins(np.asarray(arrays["added"], np.int32), np.asarray(arrays["added_axes"], np.bool_)),
         np.asarray(arrays["places"], np.float64),
         Pins(np.asarray(arrays["released"], np.int32), np.asarray(arrays["released_axes"], np.bool_)),
+        settings.get("volume", 1.0),  # unknown to older checkpoints
     )
 
 

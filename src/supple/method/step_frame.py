@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body
+from supple.elastic import Pins
 from supple.method.reduced_frame import rotation
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs
@@ -28,16 +28,16 @@ class StepFrame(NamedTuple):
         return np.asarray(x @ self.R.T + self.c)
 
 
-def foresee_frame(body: Body, state: FullState, inputs: Inputs) -> StepFrame | None:
+def foresee_frame(rest: FloatArray, mass: FloatArray, pins: Pins, state: FullState, inputs: Inputs) -> StepFrame | None:
     """The frame of pins that carry the body, or of a body that nothing holds as it spins now; None where it stands."""
-    live, rest = state.live, body.mesh.vertices
+    live = state.live
     if len(live.added.vertices) or len(live.released.vertices):
         return None
-    if not len(body.pins.vertices):
-        return _go_on(body.mass, state.x, state.v, inputs.duration) if state.v.any() else None
-    if np.array_equal(inputs.begin.targets, inputs.end.targets) or not carries_frame(body.pins, rest):
+    if not len(pins.vertices):
+        return _go_on(mass, state.x, state.v, inputs.duration) if state.v.any() else None
+    if np.array_equal(inputs.begin.targets, inputs.end.targets) or not carries_frame(pins, rest):
         return None
-    (R, c), (R_end, c_end) = (pin_frame(body.pins, rest, moment.targets) for moment in (inputs.begin, inputs.end))
+    (R, c), (R_end, c_end) = (pin_frame(pins, rest, moment.targets) for moment in (inputs.begin, inputs.end))
     turn = R_end @ R.T
     return StepFrame(turn, c_end - turn @ c)
 

@@ -10,6 +10,7 @@ from supple.solve.events import (
     SetGravity,
     SetStiffness,
     SetThrottle,
+    SetVolume,
     event_from_dict,
     event_to_dict,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "SetGravity",
     "SetStiffness",
     "SetThrottle",
+    "SetVolume",
     "event_from_dict",
     "event_to_dict",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "SetGravity",
     "SetStiffness",
     "SetThrottle",
+    "SetVolume",
     "event_from_dict",
     "event_to_dict",
 ]
@@ -43,6 +44,13 @@ class SetThrottle:
     """Trade accuracy for speed in methods that estimate their error; others keep it and do nothing."""
 
     value: float
+
+
+@dataclass(frozen=True)
+class SetVolume:
+    """Multiply the volume that volume constraints aim at, relative to the scene's; bodies without them keep theirs."""
+
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -89,9 +97,10 @@ class RemovePin:
     axes: str = "xyz"
 
 
-Event = SetStiffness | SetGravity | SetThrottle | Grab | Move | Release | AddPin | RemovePin
+Event = SetStiffness | SetGravity | SetThrottle | SetVolume | Grab | Move | Release | AddPin | RemovePin
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (SetStiffness, SetGravity, SetThrottle, Grab, Move, Release, AddPin, RemovePin)
+    kind.__name__: kind
+    for kind in (SetStiffness, SetGravity, SetThrottle, SetVolume, Grab, Move, Release, AddPin, RemovePin)
 }
 
 

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from supple.elastic import Pins
 from supple.errors import SceneError
-from supple.solve.events import AddPin, Event, Grab, Move, Release, RemovePin, SetGravity, SetStiffness, SetThrottle
+from supple.solve.events import (
+    AddPin,
+    Event,
+    Grab,
+    Move,
+    Release,
+    RemovePin,
+    SetGravity,
+    SetStiffness,
+    SetThrottle,
+    SetVolume,
+)
 from supple.solve.forces import Force, Gravity
 
 __all__ = ["Live"]
@@ -31,6 +42,8 @@ class Live:
     """Where they hold [m], (k, 3)."""
     released: Pins = field(default_factory=Pins.none)
     """The axes along which the user let vertices go that the scene holds."""
+    volume: float = 1.0
+    """What volume constraints aim at, times the scene's."""
 
     def after(self, events: tuple[Event, ...], x: FloatArray) -> "Live":
         """The settings after events that happen at positions x [m]."""
@@ -42,9 +55,11 @@ class Live:
     def _apply(self, event: Event, x: FloatArray) -> "Live":
         match event:
             case SetStiffness(factor):
-                if not (math.isfinite(factor) and factor > 0):
-                    raise SceneError(f"stiffness factor {factor} is not positive: give a number above 0.")
+                _check_factor("stiffness", factor)
                 return replace(self, stiffness=factor)
+            case SetVolume(factor):
+                _check_factor("volume", factor)
+                return replace(self, volume=factor)
             case SetGravity(acceleration):
                 _check_finite("gravity", acceleration)
                 return replace(self, gravity=acceleration)
@@ -96,6 +111,11 @@ class Live:
         if self.gravity is None:
             return scene
         return (*(f for f in scene if not isinstance(f, Gravity)), Gravity(np.array(self.gravity)))
+
+
+def _check_factor(what: str, factor: float) -> None:
+    if not (math.isfinite(factor) and factor > 0):
+        raise SceneError(f"{what} factor {factor} is not positive: give a number above 0.")
 
 
 def _check_finite(what: str, values: Iterable[float]) -> None:

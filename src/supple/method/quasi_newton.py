@@ -1,0 +1,96 @@
+"""Descent with a constant matrix: the local and global steps of projective dynamics, and faster.
+
+Liu, Bouaziz, Kavan, "Quasi-Newton methods for real-time simulation of hyperelastic materials", 2017: a global step is a
+quasi-Newton step x - A⁻¹∇Φ(x) with the constant matrix A in place of the Hessian. What earlier steps tell about the
+Hessian (L-BFGS, `history` pairs) makes steps longer, and energies that A does not bound from above become admissible:
+a step after which the objective has risen is halved until it has not.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Descent", "descend"]
+
+FloatArray = NDArray[np.float64]
+_ROUND_OFF = 1e-13  # of an objective, relative to the sum of its parts
+_MOST_HALVINGS = 30
+
+
+class Descent(NamedTuple):
+    """Where a descent ended."""
+
+    x: FloatArray
+    iterations: int
+    change: float
+    """Largest change of a coordinate in the last iteration [m]."""
+    objectives: list[float]
+    """Φ wherever it was evaluated and accepted [J]."""
+
+
+def descend(
+    evaluate: Callable[[FloatArray], tuple[float, FloatArray]],
+    precondition: Callable[[FloatArray], FloatArray],
+    x: FloatArray,
+    *,
+    iterations: int,
+    still: float = 0.0,
+    history: int = 0,
+    bounded: bool = True,
+) -> Descent:
+    """Minimise Φ from x [m], (n, 3), until a step is not above `still` [m]; `evaluate` gives Φ and its gradient.
+
+    `precondition` may change the array it is given, and return it.
+
+    Where A bounds the curvature of Φ from above, its own steps are safe: without history the last is not evaluated.
+    """
+    value, gradient = evaluate(x)
+    objectives, pairs = [value], list[tuple[FloatArray, FloatArray, float]]()
+    change, done = 0.0, 0
+    for done in range(1, iterations + 1):
+        direction = _two_loops(-gradient, pairs, precondition)
+        change = max(float(direction.max()), -float(direction.min()))
+        if done == iterations and bounded and not history:
+            return Descent(x + direction, done, change, objectives)
+        share, found = 1.0, False
+        for _ in range(_MOST_HALVINGS):
+            there = x + (direction if share == 1.0 else share * direction)
+            new_value, new_gradient = evaluate(there)
+            found = new_value <= value + _ROUND_OFF * max(abs(value), abs(new_value))
+            if found:
+                break
+            share *= 0.5
+        if not found:
+            if not pairs:
+                break  # the minimum, to round-off
+            pairs.clear()
+            continue
+        if history:
+            step, turn = there - x, new_gradient - gradient
+            bend = float(np.vdot(step, turn))
+            pairs = [*pairs, (step, turn, bend)][-history:] if bend > 0.0 else pairs
+        x, value, gradient = there, new_value, new_gradient
+        objectives.append(value)
+        change *= share
+        if change <= still:
+            break
+    return Descent(x, done, change, objectives)
+
+
+def _two_loops(
+    residual: FloatArray,
+    pairs: list[tuple[FloatArray, FloatArray, float]],
+    precondition: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """L-BFGS: the inverse Hessian of the remembered pairs, with the constant matrix at its heart, times a residual."""
+    shares = []
+    for step, turn, bend in reversed(pairs):
+        share = float(np.vdot(step, residual)) / bend
+        residual = residual - share * turn
+        shares.append(share)
+    direction = precondition(residual)
+    for (step, turn, bend), share in zip(pairs, reversed(shares), strict=True):
+        direction = direction + (share - float(np.vdot(turn, direction)) / bend) * step
+    return direction
