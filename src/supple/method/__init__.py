@@ -7,6 +7,9 @@ from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.model import ReducedModel
+from supple.method.posespace import PoseSpaceSolver
+from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_model import assemble as assemble_posespace
 from supple.method.projective import ProjectiveSolver, ProjectiveState
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
@@ -15,7 +18,7 @@ from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_training import train_skinned, train_skinned_rules
 from supple.method.solver import Report, Solver
 from supple.method.state import FullState
-from supple.method.trained import TrainedModel
+from supple.method.trained import RuledModel, TrainedModel, count_elements, count_rank
 
 __all__ = [
     "ArticulatedModel",
@@ -24,17 +27,23 @@ __all__ = [
     "FullState",
     "HyperReducedModel",
     "HyperReducedSolver",
+    "PoseSpaceModel",
+    "PoseSpaceSolver",
     "ProjectiveSolver",
     "ProjectiveState",
     "ReducedModel",
     "ReducedSolver",
     "ReducedState",
     "Report",
+    "RuledModel",
     "SkinnedModel",
     "SkinnedSolver",
     "Solver",
     "SpaceSizes",
     "TrainedModel",
+    "assemble_posespace",
+    "count_elements",
+    "count_rank",
     "make_articulated",
     "prepare_spaces",
     "train_articulated",
