@@ -2,8 +2,8 @@
 
 The functions below are templates: `project` is the constraint's (one lane of a block in, its projection out), ROWS the
 rows of its values, WIDTH the vertices of its stencils (0 where that varies), GUIDED says that the normal of the first
-three vertices comes along. A block is one scratch array, element by element in its columns, so that the loop over
-lanes becomes vector instructions.
+three vertices comes along, FIRST is 1 where only differences to the first vertex count and 0 where positions do. A
+block is one scratch array, element by element in its columns, so that the loop over lanes becomes vector instructions.
 """
 
 from collections.abc import Callable
@@ -80,11 +80,11 @@ def _pull(x, vertices, operator, weight, parameters, memory, start, colour, out,
                 for p in range(ROWS):
                     for l in range(LANES):
                         v0, v1, v2 = 0.0, 0.0, 0.0
-                        for a in range(width):
-                            share = S[p * width + a, l]
-                            v0 += share * y[3 * a, l]
-                            v1 += share * y[3 * a + 1, l]
-                            v2 += share * y[3 * a + 2, l]
+                        for a in range(FIRST, width):
+                            share = S[p * (width - FIRST) + a - FIRST, l]
+                            v0 += share * (y[3 * a, l] - FIRST * y[0, l])
+                            v1 += share * (y[3 * a + 1, l] - FIRST * y[1, l])
+                            v2 += share * (y[3 * a + 2, l] - FIRST * y[2, l])
                         t[VALUE + 3 * p, l], t[VALUE + 3 * p + 1, l], t[VALUE + 3 * p + 2, l] = v0, v1, v2
                 if GUIDED:
                     for l in range(LANES):
@@ -103,15 +103,19 @@ def _pull(x, vertices, operator, weight, parameters, memory, start, colour, out,
                         kept[i, l] = t[MEMORY + i, l]
                 for l in range(LANES):
                     total += w[l] * t[DISTANCE, l]
-                for a in range(width):
+                for l in range(LANES):
+                    y[0, l], y[1, l], y[2, l] = 0.0, 0.0, 0.0
+                for a in range(FIRST, width):
                     for l in range(LANES):
                         f0, f1, f2 = 0.0, 0.0, 0.0
                         for p in range(ROWS):
-                            share = w[l] * S[p * width + a, l]
+                            share = w[l] * S[p * (width - FIRST) + a - FIRST, l]
                             f0 += share * (t[PROJECTION + 3 * p, l] - t[VALUE + 3 * p, l])
                             f1 += share * (t[PROJECTION + 3 * p + 1, l] - t[VALUE + 3 * p + 1, l])
                             f2 += share * (t[PROJECTION + 3 * p + 2, l] - t[VALUE + 3 * p + 2, l])
                         y[3 * a, l], y[3 * a + 1, l], y[3 * a + 2, l] = f0, f1, f2
+                        if FIRST:
+                            y[0, l], y[1, l], y[2, l] = y[0, l] - f0, y[1, l] - f1, y[2, l] - f2
                 for a in range(width):
                     for l in range(LANES):
                         v = near[a, l]
@@ -135,7 +139,7 @@ def normal_of(x, a, b, c):
 @cache
 def loops(project: Callable[..., Any], rows: int, width: int, *, guided: bool, parallel: bool) -> Loops:
     """The loops of the constraint whose lane function is `project`."""
-    names = {"project": project, "ROWS": rows, "WIDTH": width, "GUIDED": guided}
+    names = {"project": project, "ROWS": rows, "WIDTH": width, "GUIDED": guided, "FIRST": int(width != 1)}
     name = project.__name__.strip("_")
     return Loops(
         compile_copy(_project, name, names),

@@ -10,9 +10,10 @@ from supple.constraint.kernels import LANES, PARALLEL_FROM, Loops
 from supple.elastic.clusters import cluster
 from supple.linalg.rotation import nearest_quaternions
 
-__all__ = ["LocalStep"]
+__all__ = ["LocalStep", "Memory"]
 
 FloatArray = NDArray[np.float64]
+Memory = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class LocalStep:
     vertices: NDArray[np.int32]
     """(blocks, a, LANES)"""
     operator: FloatArray
-    """(blocks, p a, LANES)"""
+    """(blocks, p (a - 1), LANES), the first vertex left out; (blocks, p, LANES) of positions."""
     weight: FloatArray
     """(blocks, LANES)"""
     parameters: FloatArray
@@ -48,11 +49,13 @@ class LocalStep:
         place = (np.arange(len(owner)) - start[owner])[:, None] * LANES + np.arange(LANES)
         present = place < sizes[owner, None]
         members = clusters.order[clusters.start[owner, None] + np.minimum(place, sizes[owner, None] - 1)]
+        # Values that a shift of the body leaves alone need no number for the first vertex
+        operator = stencils.operator[:, :, int(constraint.width != 1) :]
         return cls(
             constraint,
             members,
             np.ascontiguousarray(number[stencils.vertices[members]].transpose(0, 2, 1).astype(np.int32)),
-            np.ascontiguousarray(stencils.operator.reshape(len(stencils), -1)[members].transpose(0, 2, 1)),
+            np.ascontiguousarray(operator.reshape(len(stencils), -1)[members].transpose(0, 2, 1)),
             np.where(present, constraint.weight[members], 0.0),
             _blocks(constraint.parameters, members),
             start,
@@ -68,17 +71,20 @@ class LocalStep:
             self, weight=weight, parameters=_blocks(self.constraint.inflated(volume).parameters, self.members)
         )
 
-    def recall(self, x: FloatArray) -> FloatArray:
-        """What the first `pull` at x [m] should remember: quaternions (blocks, 4, LANES), or nothing."""
-        blocks, width, lanes = self.vertices.shape
-        if self.constraint.warm_lane is None:
-            return np.zeros((blocks, 0, lanes))
-        operator = self.operator.reshape(blocks, -1, width, lanes)
-        values = np.einsum("bpal,bali->blpi", operator, x[self.vertices], optimize=True)
-        found = nearest_quaternions(np.ascontiguousarray(values.reshape(-1, 3, 3)))
-        return np.ascontiguousarray(found.reshape(4, blocks, lanes).transpose(1, 0, 2))
+    def recall(self, x: FloatArray) -> Memory:
+        """What the first `pull` at x [m] should remember: quaternions (blocks, 4, LANES), or nothing.
 
-    def pull(self, x: FloatArray, memory: FloatArray, out: FloatArray) -> float:
+        Single precision is enough to begin from: two steps of Newton's method make all digits of it.
+        """
+        blocks, _, lanes = self.vertices.shape
+        if self.constraint.warm_lane is None:
+            return np.zeros((blocks, 0, lanes), np.float32)
+        edges = x[self.vertices[:, 1:]] - x[self.vertices[:, :1]]
+        values = np.einsum("bpal,bali->blpi", self.operator.reshape(blocks, 3, 3, lanes), edges, optimize=True)
+        found = nearest_quaternions(np.ascontiguousarray(values.reshape(-1, 3, 3)))
+        return np.ascontiguousarray(found.reshape(4, blocks, lanes).transpose(1, 0, 2), np.float32)
+
+    def pull(self, x: FloatArray, memory: Memory, out: FloatArray) -> float:
         """Add the forces at x [m] to `out` [N], both (n, 3), and return the energy [J]; `memory` is brought up to x."""
         sums = np.empty(len(self.start) - 1)
         self.loops.pull(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
-from supple.constraint.local_step import LocalStep
+from supple.constraint.local_step import LocalStep, Memory
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.linalg.ldlt import LDLT
@@ -35,7 +35,7 @@ _KEPT = 4  # factors: a user goes to and fro between a few settings
 class ProjectiveState(FullState):
     """Motion of every vertex, what the user changed, and the rotations of the elements."""
 
-    memories: tuple[FloatArray, ...] = ()
+    memories: tuple[Memory, ...] = ()
     """Quaternions to go on from, one array a constraint."""
 
 
@@ -120,7 +120,7 @@ class ProjectiveSolver:
         return pack_state(state) | {f"memory_{k}": memory for k, memory in enumerate(state.memories)}
 
     def unpack(self, arrays: Arrays) -> ProjectiveState:
-        memories = tuple(np.array(arrays[f"memory_{k}"], np.float64) for k in range(len(self._steps)))
+        memories = tuple(np.array(arrays[f"memory_{k}"], np.float32) for k in range(len(self._steps)))
         return ProjectiveState(**vars(unpack_state(arrays)), memories=memories)
 
     def describe(self) -> list[str]:
@@ -156,7 +156,7 @@ class ProjectiveSolver:
         return objective, begin[self._order]
 
     def _arrive(
-        self, state: ProjectiveState, inputs: Inputs, descent: Descent, memories: Sequence[FloatArray]
+        self, state: ProjectiveState, inputs: Inputs, descent: Descent, memories: Sequence[Memory]
     ) -> ProjectiveState:
         x = descent.x[self._number]
         if not np.isfinite(x).all():

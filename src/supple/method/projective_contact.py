@@ -87,7 +87,10 @@ class ContactStep:
             return None
         found = choose(self.contacts, rows)
         depth = np.einsum("mi,mi->m", found.normal, found.offset - points[rows])
-        return Touch(found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows])
+        return Touch(
+            found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows],
+            found.vertices, found.weights,
+        )  # fmt: skip
 
 
 class ProjectiveContact:

@@ -8,7 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from supple.constraint.local_step import LocalStep
+from supple.constraint.local_step import LocalStep, Memory
 from supple.solve.pull import Pull
 
 __all__ = ["Drag", "StepObjective"]
@@ -34,7 +34,7 @@ class StepObjective:
     """Φ(x) = 1/2 |x - s|² in the masses over h² + the energies of constraints, drag and grabs."""
 
     steps: Sequence[LocalStep]
-    memories: Sequence[FloatArray]
+    memories: Sequence[Memory]
     """What each step remembers; brought up to date in place."""
     inertia: FloatArray
     """Masses times (1/h² + α/h) [kg/s²], (n,)."""
