@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from supple.elastic import Body, Damping
 from supple.errors import MeshError, SceneError, TrainingError
 from supple.mesh import fill_box
-from supple.method import FullSolver, ReducedModel, ReducedSolver
+from supple.method import FullSolver, ReducedModel, ReducedSolver, follow_poses
 from supple.method.posespace_model import PoseSpaceModel, assemble, products_by_axes
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_particles
@@ -312,3 +312,21 @@ def test_root_is_told_apart_from_the_pose() -> None:
     moved, still = rig.positions(pose), rig.positions(root.still(pose))
     assert np.abs((moved - moved[0]) - (still - still[0]) @ root.turn(pose).T).max() < 1e-12
     assert not Root.of(bend_beam(4)[1]).turns
+
+
+def test_poses_are_asked_for_frame_by_frame() -> None:
+    body, rig, held = bend_beam(6)
+    solver = PoseSpaceSolver(body, rig, beam_model(body, rig, 0.9, 3, 4, 6))
+    asked: list[float] = []
+
+    def hand(time: float) -> np.ndarray:
+        asked.append(time)
+        return np.array([2.0 * time])
+
+    live = follow_poses(solver, hand, 50.0, (DOWN,))
+    states = [next(live) for _ in range(4)]
+    assert asked == [0.0, 0.02, 0.04, 0.06]
+    again = drive(solver, held, lambda time: np.array([2.0 * time]), 0.02, 3, DOWN)
+    assert np.allclose(states[-1].y, again[-1].y, rtol=1e-9, atol=1e-12)
+    with pytest.raises(SceneError, match="above 0"):
+        next(follow_poses(solver, hand, 0.0))

@@ -3,6 +3,7 @@
 from supple.method.articulated import ArticulatedSolver
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.articulated_training import make_articulated, train_articulated
+from supple.method.follow import follow_poses
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
 from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
@@ -44,6 +45,7 @@ __all__ = [
     "assemble_posespace",
     "count_elements",
     "count_rank",
+    "follow_poses",
     "make_articulated",
     "prepare_spaces",
     "train_articulated",

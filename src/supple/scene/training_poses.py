@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,27 +52,44 @@ def train_posespace(stage: Stage, *, cache: Path | None = None, listener: Listen
     models: list[PoseSpaceModel] = []
     rank = min(method.rank or FIRST, table.max_rank)
     while True:
-        with clock.phase("basis"):
-            bases = choose_poses(
-                stage.body, rigging.rig, among, rank, given=given, most=table.max_poses, alignments=ALIGNMENTS
-            )
-        with clock.phase("rule"):
-            aim = float(np.clip(RULE * method.accuracy, FINEST, COARSEST))
-            rules = train_pose_rules(stage.body, rigging.rig, bases, aim, np.random.default_rng([table.seed, 2]))
-        model = assemble_posespace(stage.body, rigging.rig, bases, rules)
-        with clock.phase("check"):
-            model = replace(model, error=max(_error(stage, model, judge) for judge in judges))
+        with _heard(listener):
+            model = _make_model(stage, rigging.rig, rank, among, given, clock)
+            with clock.phase("check"):
+                model = replace(model, error=max(_error(stage, model, judge) for judge in judges))
         models.append(model)
         listener.say(
             f"rank {rank}, {len(model.poses)} poses, {len(model.elements)} elements, {len(model.particles)} particles: "
             f"error {100 * (model.error or 0.0):.3g} % on held-out cases"
         )
-        met = model.error is not None and model.error <= method.accuracy
+        met = _meets(model, method.accuracy)
         if met or method.rank is not None or len(models) == TRIES or rank == table.max_rank:
             break
         rank = min(round(GROWTH * rank), table.max_rank)
-    best = min(models, key=lambda one: (not _meets(one, method.accuracy), one.rank if met else one.error))
+    best = models[-1] if met else min(models, key=lambda one: one.error or 0.0)
     return replace(best, facts={**best.facts, **_tell(stage, best, models, clock, judges)})
+
+
+@contextmanager
+def _heard(listener: Listener) -> Iterator[None]:
+    """Warnings of what is tried are told as lines: held-out cases judge."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", SuppleWarning)
+        yield
+    for one in said:
+        listener.say(str(one.message))
+
+
+def _make_model(
+    stage: Stage, rig: Rig, rank: int, among: FloatArray, given: FloatArray, clock: Clock
+) -> PoseSpaceModel:
+    """A model of this rank for poses among those of a motion, and the given ones."""
+    table, body = stage.scene.training, stage.body
+    with clock.phase("basis"):
+        bases = choose_poses(body, rig, among, rank, given=given, most=table.max_poses, alignments=ALIGNMENTS)
+    with clock.phase("rule"):
+        aim = float(np.clip(RULE * stage.scene.method.accuracy, FINEST, COARSEST))
+        rules = train_pose_rules(body, rig, bases, aim, np.random.default_rng([table.seed, 2]))
+    return assemble_posespace(body, rig, bases, rules)
 
 
 def _meets(model: PoseSpaceModel, accuracy: float) -> bool:
