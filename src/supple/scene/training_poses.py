@@ -30,7 +30,7 @@ __all__ = ["train_posespace"]
 
 FloatArray = NDArray[np.float64]
 
-FIRST, GROWTH, TRIES = 24, 1.6, 3  #: rank to begin with, factor to the next, ranks to try until one is good enough
+FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
 LOOKS = 200  #: poses of a motion to choose from, at most
 ALIGNMENTS: tuple[Alignment, ...] = ("world", "paper")
 RULE, FINEST, COARSEST = 0.4, 0.005, 0.03  #: tolerance of the rules as a share of the whole, and its limits
