@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple.errors import SceneError, SuppleWarning
+from supple.errors import SceneError, SuppleWarning, TrainingError
 from supple.scene.build import build_scene, set_stage
 from supple.scene.compare import Contestant, compare_methods, under_full
 from supple.scene.info import describe_file
@@ -75,6 +75,11 @@ def test_an_error_that_is_missed_is_told() -> None:
     table = {**SCENE["method"], "rank": 2, "tolerance": 0.001}
     with pytest.warns(SuppleWarning, match=r"where 0\.1 % was asked for: raise method\.rank \(now 2\)"):
         prepare_scene(set_stage(scene(method=table)))
+
+
+def test_too_few_elements_are_refused() -> None:
+    with pytest.raises(TrainingError, match=r"forces of rank 4 take \d+ elements and method.elements = 1: raise it"):
+        prepare_scene(set_stage(scene(method={"name": "posespace", "rank": 4, "elements": 1})))
 
 
 def test_what_pose_space_does_not_know_is_refused() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.pose_rules import train_pose_rules
-from supple.errors import ConvergenceError, SceneError, SuppleWarning
+from supple.cubature.pose_rules import PoseRules, train_pose_rules
+from supple.errors import ConvergenceError, SceneError, SuppleWarning, TrainingError
 from supple.method import PoseSpaceModel, assemble_posespace
 from supple.method.measure import measure_errors
 from supple.rig import Rig
@@ -24,6 +24,7 @@ from supple.scene.snapshot_cache import Recorded, SnapshotCache, record_cases
 from supple.scene.training_basis import soft_modes
 from supple.scene.training_search import Clock
 from supple.subspace.alignment import Alignment
+from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
 
 __all__ = ["train_posespace"]
@@ -87,9 +88,21 @@ def _make_model(
     with clock.phase("basis"):
         bases = choose_poses(body, rig, among, rank, given=given, most=table.max_poses, alignments=ALIGNMENTS)
     with clock.phase("rule"):
-        aim = float(np.clip(RULE * stage.scene.method.accuracy, FINEST, COARSEST))
-        rules = train_pose_rules(body, rig, bases, aim, np.random.default_rng([table.seed, 2]))
+        rules = _make_rules(stage, rig, bases)
     return assemble_posespace(body, rig, bases, rules)
+
+
+def _make_rules(stage: Stage, rig: Rig, bases: PoseBases) -> PoseRules:
+    """Rules to a tolerance that suits the scene; looser ones are hardly smaller, for frequencies must be right."""
+    most, seed = stage.scene.method.elements, stage.scene.training.seed
+    aim = float(np.clip(RULE * stage.scene.method.accuracy, FINEST, COARSEST))
+    rules = train_pose_rules(stage.body, rig, bases, aim, np.random.default_rng([seed, 2]))
+    if most is not None and len(rules.elements) > most:
+        raise TrainingError(
+            f"forces of rank {bases.rank} take {len(rules.elements)} elements and method.elements = {most}: raise it, "
+            "or lower method.rank."
+        )
+    return rules
 
 
 def _meets(model: PoseSpaceModel, accuracy: float) -> bool:
