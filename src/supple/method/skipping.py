@@ -16,6 +16,7 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
+from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.multigrid import rigid_modes
 from supple.method.checks import check_duration
 from supple.method.full import FullSolver
@@ -57,7 +58,7 @@ class SkippingSolver:
         integrator: str = "implicit_euler",
         tolerance: float = 1e-3,
         throttle: float = 1.0,
-        max_rank: int = 30,
+        max_rank: int = 45,
         newton_tolerance: float = 1e-4,
         linear_solver: str = "auto",
         max_iterations: int | None = None,
@@ -103,7 +104,7 @@ class SkippingSolver:
         tolerance = self.tolerance * self.throttle * state.live.throttle
         if not tolerance > 0.0:
             full, report = self._full.step(self._lift(state), inputs)
-            return replace(self._begin(full), memory=state.memory), report
+            return replace(state, time=full.time, full=full, motion=None, live=full.live), replace(report, skip=Skip())
         watch = Stopwatch()
         state = self._enter(state, inputs)
         load = external_force(state.live.forces(inputs.end.forces), self.body.mass)
@@ -180,10 +181,11 @@ class SkippingSolver:
 
     def _follow_load(self, state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:
         """Whether loads jump in this step, and the state that knows them."""
-        before = np.zeros_like(load) if state.load is None else state.load
-        change = float(np.linalg.norm(load - before))
-        jumps = abs(change - state.change) > _JUMP * state.change
-        return jumps, replace(state, load=load, change=change)
+        if state.load is None or state.trend is None:
+            return True, replace(state, load=load, trend=np.zeros_like(load))
+        trend = load - state.load
+        jumps = float(np.linalg.norm(trend - state.trend)) > _JUMP * float(np.linalg.norm(state.trend))
+        return jumps, replace(state, load=load, trend=trend)
 
     def _is_still(self, live: Live, inputs: Inputs) -> bool:
         """Whether nothing holds the body that moves: pins on their way and grabs need full steps."""
@@ -226,11 +228,16 @@ class SkippingSolver:
                     return None
         if jumps or since >= interval:
             with watch.phase("check"):
-                length = self._estimate(state, model, inputs, end)
-            estimate = self._measure(inputs, scale).step(length)
+                error = self._estimate(state, model, inputs, end)
+            if error is None:
+                return None
+            estimate = self._measure(inputs, scale).step(rms(error, self.body.mass))
             if not estimate <= FAILS * tolerance:
                 return None
             since, interval = 0, max(1, interval // 2) if estimate > _CLOSE * tolerance else min(_LONGEST, 2 * interval)
+            with watch.phase("learning"):
+                corrected = model.positions(end.motion[0]) - error
+                state = replace(state, memory=self._learner.remember(state.memory, corrected, state.live))
         new = replace(
             state, time=inputs.end.time, motion=end.motion, elastic=end.elastic, scale=scale, since=since,
             interval=interval, skipped=state.skipped + 1, estimate=state.estimate if estimate is None else estimate,
@@ -242,9 +249,9 @@ class SkippingSolver:
             residual=end.residual, skip=skip,
         )  # fmt: skip
 
-    def _estimate(self, state: SkippingState, model: LearnedModel, inputs: Inputs, end: Arrival) -> float:
-        """Size of d = A⁻¹ r [m], with the residual r that the end of a reduced step leaves in full space and the factor
-        of an earlier step."""
+    def _estimate(self, state: SkippingState, model: LearnedModel, inputs: Inputs, end: Arrival) -> FloatArray | None:
+        """d = A⁻¹ r [m], (n, 3), with the residual r that the end of a reduced step leaves in full space and the factor
+        of an earlier step; None where its matrix has none."""
         basis, h = model.learned.basis, inputs.duration
         damping, cv = self.body.damping.stiffness, (2.0 if self._integrator == "newmark" else 1.0) / h
         slight = cv * damping <= _SLIGHT
@@ -254,7 +261,12 @@ class SkippingSolver:
             gradient += system.map.unknowns(self.body.mass[:, None] * basis.lift(end.drag))
         matrix, old = state.memory.matrix, self._factor_of(system)
         assert matrix is not None
-        return old.rms(old.solve(matrix, gradient))
+        error = np.zeros_like(self.body.mesh.vertices)
+        try:
+            error[system.map.free] = old.solve(matrix, gradient).reshape(-1, 3)
+        except NotPositiveDefinite:
+            return None
+        return error
 
     def _factor_of(self, system: System) -> OldFactor:
         if self._old is None or self._old.system is not system:
@@ -273,7 +285,8 @@ class SkippingSolver:
             state, time=end.time, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
             memory=replace(state.memory, matrix=matrix),
         )  # fmt: skip
-        ready = self._is_still(state.live, inputs) and report.touching is None
+        held = not len(state.live.released.vertices)  # else the body may be free to move as a whole
+        ready = held and self._is_still(state.live, inputs) and report.touching is None
         with watch.phase("learning"):
             state, learned = self._learn(state, begin, inputs, tolerance, ready)
         basis = state.memory.basis
@@ -317,12 +330,11 @@ class SkippingSolver:
         memory = learner.observe(state.memory, begin, end, pins, measure, tolerance)
         if not ready or not learner.is_due(memory):
             return replace(state, memory=memory), False
-        memory, repeats = learner.train(memory, begin, end, load, pins, measure, tolerance)
-        if not repeats or memory.learned is None:
+        memory, model = learner.train(memory, begin, end, load, pins, measure, tolerance)
+        if model is None:
             return replace(state, memory=memory), True
         if memory.matrix is None:
             memory = replace(memory, matrix=self._make_matrix(begin, end, inputs))
-        model = learner.model(memory.learned)
         motion = model.project(end.x, end.v, end.a)
         return replace(state, memory=memory, full=None, motion=motion, elastic=model.elastic(motion[0])), True
 

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import LearnedModel, learn
-from supple.method.skipping_state import Learned, Memory
+from supple.method.skipping_model import Learned, LearnedModel, learn
+from supple.method.skipping_state import Memory
 from supple.method.state import FullState
+from supple.solve.live import Live
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -59,6 +60,11 @@ class Learner:
         )
         return replace(memory, window=window, basis=basis, progress=progress)
 
+    def remember(self, memory: Memory, x: FloatArray, live: Live) -> Memory:
+        """The memory with positions [m], (n, 3), that a check has corrected: what the subspace lacks, for the next."""
+        field = _loosened(x - self._body.mesh.vertices, live.pins(self._body.pins))
+        return replace(memory, window=memory.window.appended(field))
+
     def is_due(self, memory: Memory) -> bool:
         """Whether it is time to train a model."""
         return memory.progress.passes >= _PASSES and memory.progress.wait == 0
@@ -72,22 +78,22 @@ class Learner:
         pins: Pins,
         measure: Measure,
         tolerance: float,
-    ) -> tuple[Memory, bool]:
-        """The memory with a new model, and whether that repeats the last step from `begin` to `end` under forces `load`
-        [N], (n, 3)."""
+    ) -> tuple[Memory, LearnedModel | None]:
+        """The memory with a new model, and that where it repeats the last step, from `begin` to `end` under the forces
+        `load` [N], (n, 3)."""
         learned = learn(
             memory.window, self._stiffness(pins), end.x, rank=self._rank, tolerance=max(_RULE[0] * tolerance, _RULE[1]),
             stiffness=end.live.stiffness, warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
         model = self.model(learned)
         motion = model.project(begin.x, begin.v, begin.a)
-        again = model.step(motion, load, end.time - begin.time, model.elastic(motion[0]))
+        again = model.step(motion, load, memory.situation.duration, model.elastic(motion[0]))
         memory = replace(memory, learned=learned, basis=learned.basis)
         if again is not None:
             error = rms(model.positions(again.motion[0]) - end.x, self._body.mass)
             if measure.step(error) < FAILS * tolerance:
-                return memory, True
-        return self.pause(memory), False
+                return memory, model
+        return self.pause(memory), None
 
     def pause(self, memory: Memory) -> Memory:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""

@@ -84,8 +84,8 @@ class SkippingState:
     """Error of a step at the last check, in the measure of the tolerance."""
     load: FloatArray | None = None
     """Forces on the vertices in the last step [N], (n, 3)."""
-    change: float = 0.0
-    """By how much they had changed [N]."""
+    trend: FloatArray | None = None
+    """By how much they had changed [N], (n, 3)."""
 
 
 def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
@@ -95,7 +95,8 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
     if state.full is not None:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     arrays |= pack_live(state.live)
-    found = {"motion": state.motion, "load": state.load, "matrix": memory.matrix}
+    found: dict[str, NDArray[np.generic] | None] = {"motion": state.motion, "load": state.load, "trend": state.trend}
+    found["matrix"] = memory.matrix
     if memory.window.fields:
         found |= {"fields": np.stack(memory.window.fields), "gram": memory.window.gram}
     for name, basis in (("basis", memory.basis), ("learned", None if learned is None else learned.basis)):
@@ -115,7 +116,7 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
     return {"skipping": np.array(json.dumps(numbers)), **arrays}  # floats survive JSON exactly
 
 
-_NUMBERS = ("time", "elastic", "scale", "since", "interval", "skipped", "estimate", "change")
+_NUMBERS = ("time", "elastic", "scale", "since", "interval", "skipped", "estimate")
 
 
 def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray) -> SkippingState:
@@ -141,11 +142,11 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
     return SkippingState(
         memory=memory, full=unpack_state(kept) if kept else None, motion=found.get("motion"), live=unpack_live(arrays),
-        load=found.get("load"), **{name: numbers[name] for name in _NUMBERS},
+        load=found.get("load"), trend=found.get("trend"), **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 
 
 _FIELDS = (
-    "motion", "load", "matrix", "fields", "gram", "weights", "offset",
+    "motion", "load", "trend", "matrix", "fields", "gram", "weights", "offset",
     "basis/columns", "basis/importance", "learned/columns", "learned/importance",
 )  # fmt: skip
