@@ -18,7 +18,9 @@ from supple.method.reduced_state import ReducedState
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_training import train_skinned, train_skinned_rules
-from supple.method.solver import Report, Solver
+from supple.method.skipping import SkippingSolver
+from supple.method.skipping_state import SkippingState
+from supple.method.solver import Report, Skip, Solver
 from supple.method.state import FullState
 from supple.method.trained import RuledModel, TrainedModel, count_elements, count_rank
 
@@ -41,6 +43,9 @@ __all__ = [
     "RuledModel",
     "SkinnedModel",
     "SkinnedSolver",
+    "Skip",
+    "SkippingSolver",
+    "SkippingState",
     "Solver",
     "SpaceSizes",
     "TrainedModel",
