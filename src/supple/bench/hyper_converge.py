@@ -6,7 +6,7 @@ full positions reached, without what the same solver reaches in the most iterati
 which knows the rotations of the last.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from supple.bench.yardstick import best_ms
 from supple.mesh import TetMesh
 from supple.method import HyperReducedSolver, ProjectiveSolver, Solver, SpaceSizes, prepare_spaces
 
-__all__ = ["run"]
+__all__ = ["converge", "fold", "run"]
 
 FloatArray = NDArray[np.float64]
 _TETS = {"small": 4_000, "paper": 60_000}
@@ -31,20 +31,25 @@ _BEND = np.pi  # radians over its length
 
 def run(size: str, mesh: Path | None = None) -> list[Row]:
     """Rows of the benchmark at size "small" or "paper", for a mesh of a file if one is given."""
-    case = _fold(make_mesh(mesh, "beam", _TETS[size]))
-    model = prepare_spaces(case.body, SpaceSizes())
+    case = fold(make_mesh(mesh, "beam", _TETS[size]))
+    return [fill(row) for row in converge(case, SpaceSizes(), _ITERATIONS)]
+
+
+def converge(case: Case, sizes: SpaceSizes, iterations: Sequence[int]) -> list[Row]:
+    """One step by either solver with ever more iterations, the most of which stand for all."""
+    model = prepare_spaces(case.body, sizes)
     makers: dict[str, Callable[[int], Solver[Any]]] = {
         "unreduced": lambda count: ProjectiveSolver(case.body, time_step=case.step, iterations=count),
         "hyper-reduced": lambda count: HyperReducedSolver(case.body, model, time_step=case.step, iterations=count),
     }
-    return [fill(row) for name, make in makers.items() for row in _converge(name, case, make)]
+    return [row for name, make in makers.items() for row in _descend(name, case, make, iterations)]
 
 
-def _converge(name: str, case: Case, make: Callable[[int], Solver[Any]]) -> list[Row]:
+def _descend(name: str, case: Case, make: Callable[[int], Solver[Any]], iterations: Sequence[int]) -> list[Row]:
     begun = make(1).from_full(case.start, 0.0 * case.start, 0.0 * case.start)
     goal = make(1).positions(begun)  # no velocity, no load: inertia alone stays there
     reached, spent = [], []
-    for count in _ITERATIONS:
+    for count in iterations:
         solver = make(count)
         state, _ = next(case.play(solver))
         reached.append(solver.positions(state))
@@ -58,7 +63,7 @@ def _converge(name: str, case: Case, make: Callable[[int], Solver[Any]]) -> list
             "constraints": len(case.body.constraints[0].stencils), "iterations": count, "ms_frame": ms,
             "objective": (level - last) / (first - last), "rms_error": compare([x], [reached[-1]], way),
         }
-        for count, ms, level, x in zip(_ITERATIONS, spent, levels, reached, strict=True)
+        for count, ms, level, x in zip(iterations, spent, levels, reached, strict=True)
     ]  # fmt: skip
 
 
@@ -68,7 +73,7 @@ def _objective(case: Case, x: FloatArray, goal: FloatArray) -> float:
     return float(inertia) + case.body.energy(x)
 
 
-def _fold(mesh: TetMesh) -> Case:
+def fold(mesh: TetMesh) -> Case:
     """A bar bent over its longest side, without gravity."""
     x = mesh.vertices
     axis = int(np.argmax(np.ptp(x, axis=0)))
