@@ -45,7 +45,7 @@ def run(
     /,
     *,
     output: Outputs = None,
-    method: Literal["full", "reduced"] | None = None,
+    method: Literal["full", "reduced", "posespace"] | None = None,
     model: Path | None = None,
     frames: int | None = None,
     units: str | None = None,
@@ -146,7 +146,7 @@ def compare(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    method: Literal["full", "reduced"] | None = None,
+    method: Literal["full", "reduced", "posespace"] | None = None,
     frames: int | None = None,
     models: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
     pareto: Annotated[bool, Parameter(negative="")] = False,
@@ -326,6 +326,7 @@ def bench(
     /,
     *,
     size: Literal["small", "paper"] = "small",
+    mesh: Path | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -337,6 +338,8 @@ def bench(
         Which one; without a name all are listed.
     size
         "small" takes seconds, "paper" the published sizes.
+    mesh
+        Tets, or a surface to fill, to use in place of a built-in shape; for benchmarks that take one.
     list_
         List the benchmarks.
     """
@@ -347,9 +350,9 @@ def bench(
         if list_ or name is None:
             found = find_benchmarks()
             for benchmark in found.values():
-                console.say(f"{benchmark.name:12} {benchmark.about}")
+                console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
-        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads())
+        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh)
         console.say(format_table(result["rows"]))
         return result
 
