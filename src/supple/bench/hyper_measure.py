@@ -173,6 +173,8 @@ def _pull(fit: Any, q: FloatArray, x: FloatArray) -> FloatArray:
         values = np.asarray(fit.seen.matrix(len(q)) @ q).reshape(len(fit.members), -1, 3)
         nearest = fit.constraint.project(values, fit.members)
     rows = nearest.transpose(1, 0, 2)  # all elements of a row after each other
+    if not fit.fit.size:  # clusters are not fitted
+        return np.asarray(fit.pull @ rows.reshape(-1, 3))
     if fit.fit.shape[1] == rows.shape[1]:  # one scalar fit for every row
         return np.asarray(fit.pull @ np.concatenate([fit.fit @ row for row in rows]))
     return np.asarray(fit.pull @ (fit.fit @ rows.reshape(-1, 3)))
