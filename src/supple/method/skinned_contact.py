@@ -41,7 +41,12 @@ class SkinnedTouching:
     ) -> Outcome:
         """Solve a step, through as many rounds as it takes; the solver keeps where it ends."""
         step = solver.step
-        x, predicted = self._lift(state.pose, state.shapes[0]), self._lift(step.pose, step.guess)
+        x = self._lift(state.pose, state.shapes[0])
+        if step.motion.ca and state.spans[0] > 0.0:  # as full space foresees it, so that folds are met alike
+            before = self._lift(state.former_poses[0], state.former_shapes[0])
+            predicted = x + inputs.duration / state.spans[0] * (x - before)
+        else:
+            predicted = self._lift(step.pose, step.guess)
 
         def lift(q: FloatArray) -> FloatArray:
             return self._lift(step.pose, q)
