@@ -23,8 +23,12 @@ from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
-__all__ = ["CONVERGED", "LoadLoops", "Scratch", "SpaceLoops", "newton_kernel"]
+__all__ = ["CONVERGED", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "minimise_whole", "newton_kernel"]
 
+Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""Data of the loads, beginning, guess and settings, as `_minimise` takes them."""
+Found = tuple[NDArray[np.float64], int, int, float, float, int]
+"""What `_minimise` returns."""
 CONVERGED = 0
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
 REASONS = {
@@ -110,6 +114,18 @@ def newton_kernel(
     square = compile_copy(space.square, f"{loops.name}_{large}", materials, parallel=large)
     names = {**materials, **loads._asdict(), **space._asdict(), "square": square}
     return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
+
+
+def minimise_whole(
+    elements: ReducedElements, rest: NDArray[np.float64], scratch: Scratch, loads: LoadLoops, given: Given
+) -> Found:
+    """What Newton's method finds in one space for all elements; `rest`: their deformation gradients without q."""
+    s = scratch
+    found: Found = newton_kernel(elements.loops, loads, is_large(elements))(
+        s.address, elements.gradient, elements.single, rest, elements.table, elements.bounds, *given,
+        s.L, s.signs, s.stack, s.halves, s.K,
+    )  # fmt: skip
+    return found
 
 
 def is_large(elements: ReducedElements) -> bool:

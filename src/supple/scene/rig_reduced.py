@@ -22,10 +22,6 @@ def refuse_unbuilt(scene: Scene) -> None:
 def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
     if rig.rest == "posed":
         yield 'rig.rest = "posed", where flesh springs back to another shape at every step: use rest = "neutral"'
-    if scene.touching() is not None:
-        yield "contact of a body with a [rig]: remove [contact] and [[collider]]"
-    if scene.time.integrator == "newmark":
-        yield 'time.integrator = "newmark" for a body with a [rig]: use "implicit_euler"'
     if rig.hold == "none":
         yield 'rig.hold = "none", for nothing would tie flesh to bones: use hold = "bones"'
     for number, pin in enumerate(scene.pin):
