@@ -259,7 +259,12 @@ def full_solver(stage: Stage) -> FullSolver:
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     """The solver of a scene in a trained subspace."""
     rigging, method = stage.drive.rigging, stage.scene.method
-    common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
+    common: dict[str, Any] = {
+        "integrator": stage.scene.time.integrator,
+        "tolerance": method.residual,
+        "colliders": stage.drive.colliders,
+        "contact": stage.contact,
+    }
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
     if not isinstance(model, ReducedModel):
@@ -272,4 +277,4 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
         return SkinnedSolver(stage.body, rigging.skin, model, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
-    return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)
+    return ReducedSolver(stage.body, model, **common)
