@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
 from supple.picture.png import save_bytes
 from supple.scene.build import Stage, add_solver, set_stage
-from supple.scene.compare import Contestant, compare_methods, pick_full_solver
+from supple.scene.compare import Contestant, compare_methods, pick_reference
 from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import Plot, make_plots
@@ -21,11 +21,11 @@ from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
+from supple.scene.schema import MethodName
 
 __all__ = ["Asked", "launch_comparison"]
 
 Say = Callable[[str], None]
-Method = Literal["full", "reduced"]
 LOOSEST = 0.5  #: accuracy worth training to
 PARETO = (5.0, 2.0, 0.5)  #: times the accuracy asked for, to which `pareto` trains too
 
@@ -37,7 +37,7 @@ class Asked:
     source: Path  #: a scene, or a mesh that gets the default scene
     output: Path | None = None  #: the page (default: named after the source)
     changes: Mapping[str, Any] | None = None  #: keys and tables that override the scene's
-    method: Method | None = None  #: to hold against the full solver (default: the scene's, or reduced)
+    method: MethodName | None = None  #: to hold against the full solver (default: the scene's, or reduced)
     models: Sequence[Path] = ()  #: instead of the scene's own
     pareto: bool = False  #: also train to looser and tighter accuracies
     plots: Path | None = None  #: folder that gets every plot as a file of its own
@@ -60,11 +60,11 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
     for line in stage.describe():
         say(line)
     contestants = _find_contestants(asked, stage, listener, warn)
-    reference, trials = pick_full_solver(stage, listener)
+    reference, trials = pick_reference(stage, listener)
     comparison = compare_methods(reference, contestants, trials=trials, listener=listener)
     say("drawing")
     facts, plots = tell_comparison(comparison), make_plots(comparison)
-    title = f"{bare_name(asked.source)}: {contestants[0].label} against full"
+    title = f"{bare_name(asked.source)}: {contestants[0].label} against {reference.label.split(' ')[0]}"
     written = [make_page(title, comparison, facts, plots, film=asked.film).save(page), *_save_plots(asked.plots, plots)]
     for line in [*summarise(facts), *(f"wrote {path}" for path in written)]:
         say(line)
@@ -83,6 +83,11 @@ def _place_page(asked: Asked) -> Path:
 def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say) -> list[Contestant]:
     """The models named, or the scene's own, found or trained; with `pareto` also trained to other accuracies."""
     method = stage.scene.method.name
+    if stage.scene.method.is_projective:
+        if asked.models or asked.pareto:
+            option = "--models" if asked.models else "--pareto"
+            raise SceneError(f'method.name = "{method}" is not trained, so there is nothing for {option}: remove it.')
+        return [Contestant(method, prepare_scene(stage, listener, asked.source))]
     if asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]

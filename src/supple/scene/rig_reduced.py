@@ -13,7 +13,7 @@ __all__ = ["refuse_unbuilt"]
 
 def refuse_unbuilt(scene: Scene) -> None:
     """Refuse what a subspace about a skinned pose does not know, with the key at fault and what to do."""
-    if scene.rig is None or scene.method.name == "full":
+    if scene.rig is None or scene.method.name != "reduced":
         return
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "reduced" does not know {reason}, or use method.name = "full".')

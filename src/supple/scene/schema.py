@@ -15,13 +15,15 @@ from supple.scene.motion_table import MotionTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
+from supple.scene.shell_table import ShellTable, SkinTable, VolumeTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
-__all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
+__all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
 NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
+MethodName = Literal["full", "reduced", "projective", "hyperreduced"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -92,15 +94,18 @@ class StartTable(Section):
 class MethodTable(Section):
     """How a step is solved."""
 
-    name: Literal["full", "reduced"] = Field(
-        default="full", description="full: every vertex is an unknown; reduced: a trained subspace"
+    name: MethodName = Field(
+        default="full",
+        description="full: every vertex is an unknown; reduced: a trained subspace; projective: constraints projected "
+        "in turn, every vertex an unknown; hyperreduced: the same in small spaces, without training",
     )
     tolerance: float | None = Field(
         default=None,
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced: error against the full solver that training aims at (0.01)",
+        "reduced: error against the full solver that training aims at (0.01); projective: part of the body's size "
+        "below which iterations end (0); hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -117,12 +122,47 @@ class MethodTable(Section):
         default=None, ge=1, le=2000, description="reduced: fixed size of the subspace, or of the largest of its domains"
     )
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
+    iterations: int | None = Field(
+        default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
+    )
+    history: int | None = Field(
+        default=None,
+        ge=0,
+        le=100,
+        description="projective: iterations remembered to make later ones longer (0; 5 for other materials than the "
+        "co-rotational)",
+    )
+    handles: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: points whose weights span the positions (120)"
+    )
+    radius: float | None = Field(
+        default=None,
+        ge=1,
+        le=10,
+        description="hyperreduced: reach of a handle, times the distance that covers the body (1.1); 2 is smoother",
+    )
+    functions: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
+    )
+    samples: int | None = Field(
+        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated (1000)"
+    )
+    candidates: int | None = Field(
+        default=None,
+        ge=1,
+        description="vertices of the surface that may touch (projective: 4000, hyperreduced: 1600)",
+    )
 
     @model_validator(mode="after")
     def _residual_is_said_once(self) -> MethodTable:
         if self.name == "full" and self.tolerance is not None and self.newton_tolerance is not None:
             raise ValueError("has both tolerance and newton_tolerance, which are one thing for full: keep one of them")
         return self
+
+    @property
+    def is_projective(self) -> bool:
+        """Whether bodies are tied by constraints."""
+        return self.name in ("projective", "hyperreduced")
 
     @property
     def residual(self) -> float:
@@ -175,6 +215,15 @@ class Scene(Section):
     time: TimeTable = Field(default=TimeTable(), description="how long and how finely")
     mesh: MeshTable = Field(description="a file or a built-in shape")
     material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
+    shell: ShellTable | None = Field(
+        default=None, description="the mesh's surface as a body without inside (projective, hyperreduced)"
+    )
+    skin: SkinTable | None = Field(
+        default=None, description="a layer over the tetrahedra's surface (projective, hyperreduced)"
+    )
+    volume: VolumeTable | None = Field(
+        default=None, description="a volume that tetrahedra aim at (projective, hyperreduced)"
+    )
     pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
     rig: RigTable | None = Field(default=None, description="bones that move the body; without it there are none")
     motion: MotionTable | None = Field(
@@ -215,7 +264,10 @@ class Scene(Section):
 
     def touching(self) -> ContactTable | None:
         """The contact table that counts; None where nothing touches anything."""
-        return self.contact or (ContactTable() if self.collider else None)
+        table = self.contact or (ContactTable() if self.collider else None)
+        if table is None or self.shell is None:
+            return table
+        return table.model_copy(update={"self_": False})  # which only bodies with an inside can touch
 
     def acceleration(self) -> tuple[float, float, float] | None:
         """Steady gravity [m/s²], or None when it is off or given as a force."""
@@ -225,7 +277,7 @@ class Scene(Section):
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
 
-    def under(self, method: Literal["full", "reduced"]) -> Scene:
+    def under(self, method: MethodName) -> Scene:
         """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""
         if method == self.method.name:
             return self
