@@ -109,6 +109,6 @@ def _fit(
     spread = everywhere
     if len(own) < len(body.vertices):
         spread = spread_points(graph, max(sizes.functions, sizes.samples), seed=sizes.seed, among=own)
-    weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius)
+    weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius, own)
     space = projection_space(constraint, body.vertices, weights.weights, sizes.rank)
     return fit_projections(constraint, space, positions, sample_elements(spread.vertices, constraint, sizes.samples))
