@@ -72,8 +72,10 @@ def _lead(main: Entry, told: Mapping[str, Any], facts: Mapping[str, Any]) -> str
     label, reached = main.contestant.label, len(main.track.rows)
     if told["failure"] is not None:
         return f"{label} failed after {reached} of {facts['frames']} frames: {told['failure']}"
+    reference = "the full solver" if _is_full(facts) else facts["full"]["label"]
+    size = f"{facts['tetrahedra']:,} tetrahedra" if facts["tetrahedra"] else f"{facts['vertices']:,} vertices"
     return (
-        f"{label} against the full solver over {facts['frames']} frames of {facts['tetrahedra']:,} tetrahedra: "
+        f"{label} against {reference} over {facts['frames']} frames of {size}: "
         f"{told['speedup']:.3g} times as fast, within {to_percent(told['error']['relative'])} of its motion."
     )
 
@@ -146,7 +148,16 @@ def _cost_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     return rows
 
 
+def _is_full(facts: Mapping[str, Any]) -> bool:
+    return str(facts["full"]["label"]).startswith("full")
+
+
 def _say_full(facts: Mapping[str, Any]) -> str:
+    if not _is_full(facts):
+        return (
+            f"What counts as the full solver here is {facts['full']['label']} in full space: the full solver knows no "
+            "shells, skins or target volumes."
+        )
     trials = facts["full"]["trials_ms_per_frame"]
     tried = ", ".join(f"{name} {spent:.3g} ms" for name, spent in trials.items())
     chosen = f"The full solver counted is the faster of those tried on the first frames ({tried} per frame). "

@@ -18,7 +18,7 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
-    if scene.rig is None or name == "full":
+    if scene.rig is None or name not in ("reduced", "posespace"):
         return
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
