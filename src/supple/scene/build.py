@@ -23,6 +23,7 @@ from supple.method import (
     ReducedModel,
     ReducedSolver,
     SkinnedSolver,
+    SkippingSolver,
     Solver,
     TrainedModel,
 )
@@ -229,6 +230,8 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
     parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
     if stage.scene.method.name == "full":
         return Built(**parts, solver=full_solver(stage))
+    if stage.scene.method.name == "skipping":
+        return Built(**parts, solver=skipping_solver(stage))
     if model is None:
         raise SceneError(
             'method.name = "reduced" needs a trained model: give one, or use prepare_scene(), which finds or trains it.'
@@ -250,6 +253,24 @@ def full_solver(stage: Stage) -> FullSolver:
         contact=stage.contact,
         rig=None if rigging is None else rigging.rig,
         rest="neutral" if rigging is None else rigging.rest,
+    )
+
+
+def skipping_solver(stage: Stage) -> SkippingSolver:
+    """The solver of a scene that takes full steps only where it must."""
+    time, method = stage.scene.time, stage.scene.method
+    return SkippingSolver(
+        stage.body,
+        integrator=time.integrator,
+        tolerance=method.accuracy,
+        throttle=method.throttle,
+        max_rank=method.max_rank,
+        newton_tolerance=method.residual,
+        linear_solver=method.linear_solver,
+        max_iterations=method.max_iterations,
+        time_step=time.step,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
@@ -21,11 +21,11 @@ from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
+from supple.scene.schema import Method
 
 __all__ = ["Asked", "launch_comparison"]
 
 Say = Callable[[str], None]
-Method = Literal["full", "reduced"]
 LOOSEST = 0.5  #: accuracy worth training to
 PARETO = (5.0, 2.0, 0.5)  #: times the accuracy asked for, to which `pareto` trains too
 
@@ -83,7 +83,11 @@ def _place_page(asked: Asked) -> Path:
 def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say) -> list[Contestant]:
     """The models named, or the scene's own, found or trained; with `pareto` also trained to other accuracies."""
     method = stage.scene.method.name
-    if asked.models:
+    if method == "skipping":
+        if asked.models:
+            raise SceneError("skipping learns while it runs and takes no models: leave  --models  out.")
+        found = [Contestant(method, add_solver(stage))]
+    elif asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]
         labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
@@ -107,6 +111,8 @@ def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, w
     method = scene.method.model_copy(update={"tolerance": accuracy, "rank": None, "elements": None})
     other = replace(stage, scene=scene.model_copy(update={"method": method}))
     label = f"{method.name}, {to_percent(accuracy)}"
+    if method.name == "skipping":
+        return [Contestant(label, add_solver(other))]
     try:
         return [Contestant(label, add_solver(other, train_scene(other, None, listener, asked.source)))]
     except TrainingError as error:

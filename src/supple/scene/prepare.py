@@ -34,7 +34,7 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     """
     listener = listener or SilentListener()
     method = stage.scene.method
-    if method.name == "full":
+    if method.name != "reduced":
         return add_solver(stage)
     if method.model is not None:
         return add_solver(stage, load_named(stage, Path(method.model), listener))

@@ -1,4 +1,4 @@
-"""Scenes whose rig the reduced method cannot follow yet."""
+"""Scenes whose rig a method cannot follow yet."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ def refuse_unbuilt(scene: Scene) -> None:
     """Refuse what a subspace about a skinned pose does not know, with the key at fault and what to do."""
     if scene.rig is None or scene.method.name == "full":
         return
+    if scene.method.name == "skipping":
+        raise SceneError('method.name = "skipping" does not know a [rig] yet: use method.name = "reduced" or "full".')
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "reduced" does not know {reason}, or use method.name = "full".')
 

@@ -18,10 +18,11 @@ from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
-__all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
+__all__ = ["FIELDS", "MeshTable", "Method", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
-NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
+NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
+Method = Literal["full", "reduced", "skipping"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -92,15 +93,18 @@ class StartTable(Section):
 class MethodTable(Section):
     """How a step is solved."""
 
-    name: Literal["full", "reduced"] = Field(
-        default="full", description="full: every vertex is an unknown; reduced: a trained subspace"
+    name: Method = Field(
+        default="full",
+        description="full: every vertex is an unknown; reduced: a trained subspace; skipping: full steps teach a "
+        "subspace in which the others are taken",
     )
     tolerance: float | None = Field(
         default=None,
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced: error against the full solver that training aims at (0.01)",
+        "reduced: error against the full solver that training aims at (0.01); "
+        "skipping: error of a step, relative to the motion (1e-3)",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -116,6 +120,10 @@ class MethodTable(Section):
     rank: int | None = Field(
         default=None, ge=1, le=2000, description="reduced: fixed size of the subspace, or of the largest of its domains"
     )
+    throttle: float = Field(
+        default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
+    )
+    max_rank: int = Field(default=45, ge=1, le=300, description="skipping: largest subspace that is learned")
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
 
     @model_validator(mode="after")
@@ -132,7 +140,9 @@ class MethodTable(Section):
 
     @property
     def accuracy(self) -> float:
-        """Relative error against the full solver that a reduced model shall have."""
+        """Relative error that a reduced model shall have against the full solver, or a step that is skipped."""
+        if self.name == "skipping":
+            return self.tolerance or SKIPPING
         return (self.tolerance if self.name == "reduced" else None) or ACCURACY
 
 
@@ -225,7 +235,7 @@ class Scene(Section):
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
 
-    def under(self, method: Literal["full", "reduced"]) -> Scene:
+    def under(self, method: Method) -> Scene:
         """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""
         if method == self.method.name:
             return self
