@@ -26,6 +26,7 @@ from supple.method import (
     ReducedModel,
     ReducedSolver,
     SkinnedSolver,
+    SkippingSolver,
     Solver,
     TrainedModel,
 )
@@ -260,6 +261,8 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
         drive = stage.drive
         solver, said = projective_solver(stage.scene, stage.tied, drive.colliders, stage.contact, drive.forces(0.0))
         return Built(**parts, solver=solver, said=tuple(said))
+    if stage.scene.method.name == "skipping":
+        return Built(**parts, solver=skipping_solver(stage))
     if model is None:
         raise SceneError(
             f'method.name = "{stage.scene.method.name}" needs a trained model: give one, or use prepare_scene(), which '
@@ -282,6 +285,24 @@ def full_solver(stage: Stage) -> FullSolver:
         contact=stage.contact,
         rig=None if rigging is None else rigging.rig,
         rest="neutral" if rigging is None else rigging.rest,
+    )
+
+
+def skipping_solver(stage: Stage) -> SkippingSolver:
+    """The solver of a scene that takes full steps only where it must."""
+    time, method = stage.scene.time, stage.scene.method
+    return SkippingSolver(
+        stage.body,
+        integrator=time.integrator,
+        tolerance=method.accuracy,
+        throttle=method.throttle,
+        max_rank=method.max_rank,
+        newton_tolerance=method.residual,
+        linear_solver=method.linear_solver,
+        max_iterations=method.max_iterations,
+        time_step=time.step,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
     )
 
 

@@ -39,7 +39,7 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     method = stage.scene.method
     if method.is_projective:
         return _prepare_projective(stage, listener)
-    if method.name == "full":
+    if method.name in ("full", "skipping"):
         return add_solver(stage)
     if method.model is not None:
         return add_solver(stage, load_named(stage, Path(method.model), listener))

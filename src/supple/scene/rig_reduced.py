@@ -18,8 +18,10 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
-    if scene.rig is None or name not in ("reduced", "posespace"):
+    if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
+    if name == "skipping":
+        raise SceneError('method.name = "skipping" does not know a [rig] yet: use method.name = "reduced" or "full".')
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
 

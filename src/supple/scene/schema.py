@@ -22,9 +22,9 @@ from supple.scene.units import UNITS, UNITS_RULE
 __all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
-NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
+NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
-MethodName = Literal["full", "reduced", "posespace", "projective", "hyperreduced"]
+MethodName = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -97,7 +97,8 @@ class MethodTable(Section):
 
     name: MethodName = Field(
         default="full",
-        description="full: every vertex is an unknown; reduced: a trained subspace; posespace: one for every pose of a "
+        description="full: every vertex is an unknown; reduced: a trained subspace; skipping: full steps teach a "
+        "subspace in which the others are taken; posespace: a subspace for every pose of a "
         'rig with rest = "posed"; projective: constraints projected in turn, every vertex an unknown; hyperreduced: '
         "the same in small spaces, without training",
     )
@@ -106,9 +107,9 @@ class MethodTable(Section):
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05); projective: part of the "
-        "body's size below which iterations end (0); hyperreduced: error against unreduced steps, by which spaces are "
-        "chosen",
+        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05); skipping: error of a "
+        "step, relative to the motion (1e-3); projective: part of the body's size below which iterations end (0); "
+        "hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -128,6 +129,10 @@ class MethodTable(Section):
         le=2000,
         description="reduced, posespace: fixed size of the subspace, or of the largest of its domains",
     )
+    throttle: float = Field(
+        default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
+    )
+    max_rank: int = Field(default=45, ge=1, le=300, description="skipping: largest subspace that is learned")
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
     iterations: int | None = Field(
         default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
@@ -179,8 +184,8 @@ class MethodTable(Section):
 
     @property
     def accuracy(self) -> float:
-        """Relative error against the full solver that a reduced model shall have."""
-        usual = POSED_ACCURACY if self.name == "posespace" else ACCURACY
+        """Relative error that a reduced model shall have against the full solver, or a step that is skipped."""
+        usual = {"posespace": POSED_ACCURACY, "skipping": SKIPPING}.get(self.name, ACCURACY)
         return (None if self.name == "full" else self.tolerance) or usual
 
 
