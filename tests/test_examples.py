@@ -280,6 +280,64 @@ def check_skin() -> None:
     assert motion.last[rest[:, 0] < -0.1] == pytest.approx(rest[rest[:, 0] < -0.1], abs=5e-3)
 
 
+def check_hyper_drop() -> None:
+    """In free flight the centre falls as steps of implicit Euler say; on the floor nothing sinks in by a hundredth."""
+    motion = play("hyper_drop", {"mesh": {"elements": 3000}, "time": {"frames": 40}})
+    mass, height = motion.built.body.mass / motion.built.body.mass.sum(), float(np.ptp(motion.frames[0][:, 1]))
+    fallen = float(mass @ (motion.frames[0] - motion.frames[8])[:, 1])
+    assert fallen == pytest.approx(9.81 / 48**2 * 8 * 9 / 2, rel=1e-9)
+    assert motion.rows[16].contacts > 0
+    lowest = min(float(x[:, 1].min()) for x in motion.frames.values())
+    assert -0.3 - 0.01 * height < lowest < -0.299
+    assert float(np.ptp(motion.frames[24][:, 1])) < 0.9 * height
+
+
+def check_balloon() -> None:
+    """Blown up to three times its volume the bear has nearly that, and its own again in the end."""
+    motion = play("balloon", {"mesh": {"resolution": 16}})
+    body = motion.built.body
+    volume = {frame: float(body.mesh.volumes() @ body.jacobians(x)) for frame, x in motion.frames.items()}
+    assert volume[46] == pytest.approx(3.0 * volume[0], rel=0.1)
+    assert volume[72] == pytest.approx(volume[0], rel=0.05)
+
+
+def check_glove() -> None:
+    """Hung up by a fingertip the glove is below it, its rubber no longer than it was along any edge by a fifth."""
+    motion = play("glove", {"mesh": {"resolution": 24}, "time": {"frames": 30}})
+    x, rest = motion.last, motion.built.mesh.vertices
+    held = motion.built.body.pins.vertices
+    assert x[held] == pytest.approx(rest[held])
+    mass = motion.built.body.mass / motion.built.body.mass.sum()
+    assert float(mass @ x[:, 1]) < x[held, 1].mean() - 0.03
+    edges = motion.built.mesh.surface().edges()
+    stretch = np.linalg.norm(np.diff(x[edges], axis=1), axis=2) / np.linalg.norm(np.diff(rest[edges], axis=1), axis=2)
+    assert np.median(stretch) == pytest.approx(1.0, abs=0.02)
+    assert np.quantile(stretch, 0.99) < 1.2
+
+
+def check_untwist() -> None:
+    """Let go, the end turns back by more than the half turn it was wound up by: it overshoots."""
+    motion = play("untwist", {"mesh": {"resolution": 12}})
+    end = motion.built.mesh.vertices[:, 0] > 0.499
+    turned = []
+    for frame in sorted(motion.frames):
+        before, after = (x[end, 1:] - x[end, 1:].mean(axis=0) for x in (motion.frames[0], motion.frames[frame]))
+        turned.append(np.arctan2(before[:, 0] @ after[:, 1] - before[:, 1] @ after[:, 0], (before * after).sum()))
+    turned = np.degrees(np.unwrap(turned))
+    assert turned[27] == pytest.approx(180.0, abs=0.5)
+    assert -150.0 < turned.min() < -30.0
+
+
+def check_skipping() -> None:
+    """Most steps of the beam are skipped, and it swings as in full space."""
+    small = {"mesh": {"resolution": 20}, "time": {"frames": 60}}
+    skipping, full = play("skipping", small), play("skipping", {**small, "method": {"name": "full", "tolerance": 1e-4}})
+    steps = [step for row in skipping.rows.values() for step in row.steps]
+    assert sum(step.kind == "reduced" for step in steps) > 0.5 * len(steps)
+    swung = np.abs(full.last - full.built.mesh.vertices).max()
+    assert np.abs(skipping.last - full.last).max() < 1e-2 * swung
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }

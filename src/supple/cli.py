@@ -22,6 +22,7 @@ app = App(
 )
 Outputs = Annotated[list[Path] | None, Parameter(name=["--output", "-o"], negative="", consume_multiple=False)]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+Method = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
 DEFAULTS = Common()
 
 
@@ -45,7 +46,7 @@ def run(
     /,
     *,
     output: Outputs = None,
-    method: Literal["full", "reduced", "posespace"] | None = None,
+    method: Method | None = None,
     model: Path | None = None,
     frames: int | None = None,
     units: str | None = None,
@@ -64,7 +65,8 @@ def run(
     output
         File to write, its suffix is the format (.usdc .usda .npz .pvd .obj); may be given several times.
     method
-        Use this method instead of the scene's; a reduced one is trained first where no model is found.
+        Use this method instead of the scene's; a reduced one is trained first where no model is found, projective and
+        hyperreduced need no training.
     model
         Trained model (.npz) for a reduced method (default: NAME.model.npz beside the scene).
     frames
@@ -146,7 +148,7 @@ def compare(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    method: Literal["full", "reduced", "posespace"] | None = None,
+    method: Method | None = None,
     frames: int | None = None,
     models: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
     pareto: Annotated[bool, Parameter(negative="")] = False,

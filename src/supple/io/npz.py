@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from supple.io.npz_file import NpzFile
 from supple.io.raw import RawTets, to_indices, to_regions
 from supple.io.source import Source
-from supple.mesh import TetMesh
+from supple.mesh import Sheet, TetMesh
 
 __all__ = ["mesh_arrays", "read_npz_tets"]
 
 
 def mesh_arrays(mesh: TetMesh) -> dict[str, NDArray[Any]]:
-    """The mesh as the arrays that an .npz file holds."""
-    return {
+    """The mesh as the arrays that an .npz file holds; a sheet has `triangles` too."""
+    own = {"triangles": mesh.triangles} if isinstance(mesh, Sheet) else {}
+    return own | {
         "vertices": mesh.vertices,
         "tets": mesh.tets,
         "regions": mesh.regions,

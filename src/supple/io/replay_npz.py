@@ -25,8 +25,9 @@ class NpzCache(Cache):
     """A run recorded as .npz."""
 
     def __init__(self, path: Path) -> None:
-        self._view = TetView(str(path), read_npz_tets(path))
         self._file = NpzFile(path)
+        sheet = self._file.read("triangles") if "triangles" in self._file else None
+        self._view = TetView(str(path), read_npz_tets(path), sheet)
         self._path = path
         self.info, _ = CacheInfo.from_json(str(self._file.read("info")), str(path))
         self.triangles = self._view.triangles

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError, MeshError
 from supple.io.raw import RawSurface, RawTets, drop_thin
-from supple.mesh import TetMesh, TriMesh, tet_volumes
+from supple.mesh import Sheet, TetMesh, TriMesh, tet_volumes
 
 __all__ = ["PolygonView", "TetView"]
 
@@ -39,12 +40,15 @@ class PolygonView:
 class TetView:
     """Surface of a tet mesh, and values of vertices and tets brought to it."""
 
-    def __init__(self, name: str, raw: RawTets) -> None:
+    def __init__(self, name: str, raw: RawTets, sheet: NDArray[Any] | None = None) -> None:
+        """Of a file's tets, or of the triangles of a `sheet`, (k, 3), that has none."""
         tets = raw.tets
         if tet_volumes(raw.vertices, tets).sum() < 0:  # of a program with the other winding
             tets = np.ascontiguousarray(tets[:, [0, 1, 3, 2]])
         self.mesh = TetMesh(raw.vertices, tets, np.zeros(len(tets), dtype=np.int32), {})
         try:
+            if sheet is not None:
+                self.mesh = Sheet.of(TriMesh.clean(raw.vertices, sheet))
             self.used = self.mesh.surface_vertices()  #: tet vertices on the surface, shape (s,)
             self.triangles = self.mesh.surface().triangles  #: into these, shape (k, 3)
         except MeshError as error:

@@ -4,6 +4,7 @@ from supple.mesh.embed import Embedding, embed
 from supple.mesh.grid import fill_box
 from supple.mesh.orient import orient
 from supple.mesh.quality import MeshQuality, assess_quality, dihedral_angles, edge_lengths, mean_ratios
+from supple.mesh.sheet import Sheet
 from supple.mesh.stuffing import Distance, stuff
 from supple.mesh.tetmesh import TetMesh, tet_volumes
 from supple.mesh.tetrahedralise import Solid, tetrahedralise
@@ -14,6 +15,7 @@ __all__ = [
     "Distance",
     "Embedding",
     "MeshQuality",
+    "Sheet",
     "Solid",
     "SurfaceDistance",
     "TetMesh",

@@ -130,6 +130,6 @@ def _fit(
         if sizes.clusters < count:
             cluster = cluster_elements(graph, spread.vertices[: sizes.clusters], constraint)
         return cluster_projections(constraint, positions, body.vertices, cluster, sizes.strained)
-    weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius)
+    weights = handle_weights(graph, spread, sizes.functions, sizes.function_radius, own)
     space = projection_space(constraint, body.vertices, weights.weights, sizes.rank)
     return fit_projections(constraint, space, positions, sample_elements(spread.vertices, constraint, sizes.samples))

@@ -23,8 +23,15 @@ from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
-__all__ = ["CONVERGED", "WHOLE", "LoadLoops", "Scratch", "SpaceLoops", "is_large", "newton_kernel", "square_kernel"]
+__all__ = [
+    "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large", "minimise_whole",
+    "newton_kernel", "square_kernel",
+]  # fmt: skip
 
+Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""Data of the loads, beginning, guess and settings, as `_minimise` takes them."""
+Found = tuple[NDArray[np.float64], int, int, float, float, int]
+"""What `_minimise` returns."""
 CONVERGED = 0
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
 REASONS = {
@@ -118,6 +125,18 @@ def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = Non
 
 def _materials(loops: PointLoops) -> dict[str, Any]:
     return {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
+
+
+def minimise_whole(
+    elements: ReducedElements, rest: NDArray[np.float64], scratch: Scratch, loads: LoadLoops, given: Given
+) -> Found:
+    """What Newton's method finds in one space for all elements; `rest`: their deformation gradients without q."""
+    s = scratch
+    found: Found = newton_kernel(elements.loops, loads, is_large(elements))(
+        s.address, elements.gradient, elements.single, rest, elements.table, elements.bounds, *given,
+        s.L, s.signs, s.stack, s.halves, s.K,
+    )  # fmt: skip
+    return found
 
 
 def is_large(elements: ReducedElements) -> bool:

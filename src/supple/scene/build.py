@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.constraint import ProjectiveBody
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Material
-from supple.mesh import MeshQuality, TetMesh, TriMesh, assess_quality, embed
+from supple.mesh import MeshQuality, Sheet, TetMesh, TriMesh, assess_quality, embed
 from supple.method import (
     ArticulatedModel,
     ArticulatedSolver,
@@ -25,14 +26,16 @@ from supple.method import (
     ReducedModel,
     ReducedSolver,
     SkinnedSolver,
+    SkippingSolver,
     Solver,
     TrainedModel,
 )
-from supple.scene.contact import contact_settings, describe_contact
+from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
-from supple.scene.material import describe_material, make_material
+from supple.scene.material import Model, describe_material, make_material
 from supple.scene.obstacle import make_obstacle
+from supple.scene.projective import make_shell_body, projective_solver, refuse_unserved, tie_body
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.rigging import Rigging, make_rigging
 from supple.scene.schema import Scene
@@ -69,10 +72,12 @@ class Stage:
     """Velocity [m/s] of every vertex at the start, shape (n, 3)."""
     contact: ContactSettings | None
     """How things touch; None where nothing does."""
+    tied: ProjectiveBody | None
+    """The body as constraints, for methods that project them."""
 
     @property
     def mesh(self) -> TetMesh:
-        """The tetrahedra that are simulated."""
+        """The tetrahedra, or the sheet, that are simulated."""
         return self.body.mesh
 
     def collider_surfaces(self) -> dict[str, TriMesh]:
@@ -101,15 +106,21 @@ class Stage:
         time, drive, contact = scene.time, self.drive, self.contact
         return [
             *self.source.notes,
-            f"body: {len(mesh.tets)} tetrahedra, {len(mesh.vertices)} vertices ({held} pinned), "
+            f"body: {_count_cells(mesh)}, {len(mesh.vertices)} vertices ({held} pinned), "
             f"{extents} m, {self.body.mass.sum():.3g} kg",
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
             *([] if drive.rigging is None else drive.rigging.describe()),
-            *([] if contact is None else [describe_contact(contact, self.body, drive.gravity, len(drive.obstacles))]),
+            *([] if contact is None else [self._describe_contact(contact)]),
             f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
             f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
             f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
         ]
+
+    def _describe_contact(self, contact: ContactSettings) -> str:
+        drive = self.drive
+        if self.tied is not None:
+            return describe_holding(contact, len(drive.obstacles))
+        return describe_contact(contact, self.body, drive.gravity, len(drive.obstacles))
 
 
 @dataclass(frozen=True)
@@ -119,10 +130,12 @@ class Built(Stage):
     solver: Solver[Any]
     model: TrainedModel | None = None
     """What the solver was trained to be, for a method that is trained."""
+    said: tuple[str, ...] = ()
+    """What preparing the solver found out."""
 
     def describe(self) -> list[str]:
         """What will run, line by line: mesh, materials, time, units, solver."""
-        return [*super().describe(), *self.solver.describe()]
+        return [*super().describe(), *self.said, *self.solver.describe()]
 
 
 def build_scene(scene: Scene, model: TrainedModel | None = None) -> Built:
@@ -133,9 +146,10 @@ def build_scene(scene: Scene, model: TrainedModel | None = None) -> Built:
 def set_stage(scene: Scene) -> Stage:
     """What a scene describes, but its solver; a selection without content or a missing file is refused."""
     refuse_unbuilt(scene)
+    refuse_unserved(scene)
     metres = scene.metres
     si = to_metres(scene, metres)
-    source = make_source(si.mesh, metres, scene.up_axis)
+    source = make_source(si.mesh, metres, scene.up_axis, si.shell)
     mesh = source.mesh
     mesh.tet_neighbours()  # refuses tets that overlap, now rather than when a surface is first drawn
     parts = tuple(
@@ -146,6 +160,8 @@ def set_stage(scene: Scene) -> Stage:
     held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
     held += [] if rigging is None else [rigging.held.pins]
     body, materials = _make_body(si, mesh, Pins.merge(held), metres)
+    tied = tie_body(si, body, next(iter(materials.values()))) if scene.method.is_projective else None
+    body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(
         place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
         for number, force in enumerate(si.force)
@@ -154,10 +170,14 @@ def set_stage(scene: Scene) -> Stage:
         make_obstacle(table, _key("collider", number, table.name), metres, scene.up_axis)
         for number, table in enumerate(si.collider)
     )
-    drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging)
+    drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging, si.volume)
     touching = si.touching()
     contact = None if touching is None else contact_settings(touching, si.collider, mesh, metres)
-    return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact)
+    return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact, tied)
+
+
+def _count_cells(mesh: TetMesh) -> str:
+    return f"a shell of {len(mesh.triangles)} triangles" if isinstance(mesh, Sheet) else f"{len(mesh.tets)} tetrahedra"
 
 
 def _key(table: str, number: int, name: str | None) -> str:
@@ -173,18 +193,21 @@ def _plain_name(number: int, name: str | None) -> str:
 
 def _assign_materials(mesh: TetMesh, scene: Scene, metres: float) -> tuple[dict[str, Material], NDArray[np.int32]]:
     """Materials by the name of their table, and the number of each tetrahedron's one, shape (m,)."""
-    materials = {"material": make_material(scene.material)}
+    model: Model = "corotational" if scene.method.is_projective else "stable_neo_hookean"
+    materials = {"material": make_material(scene.material, model=model)}
     numbers = np.zeros(len(mesh.tets), dtype=np.int32)
     for number, (name, table) in enumerate(scene.material.regions.items(), start=1):
         key = f"material.regions.{name}"
         numbers[select_tets(table.select or Select.model_validate({"region": name}), mesh, key, metres)] = number
-        materials[key] = make_material(scene.material, table)
+        materials[key] = make_material(scene.material, table, model=model)
     return materials, numbers
 
 
 def _make_body(scene: Scene, mesh: TetMesh, pins: Pins, metres: float) -> tuple[Body, dict[str, Material]]:
     """The body and its materials by the name of their table."""
     materials, numbers = _assign_materials(mesh, scene, metres)
+    if isinstance(mesh, Sheet):
+        return make_shell_body(scene, mesh, materials["material"], pins), materials
     damping = Damping(scene.material.damping_mass, scene.material.damping_stiffness)
     if len(materials) == 1:
         return Body.build(mesh, materials["material"], pins, damping), materials
@@ -204,6 +227,9 @@ def place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64],
     """A force with the vertices it acts on; a region's total is shared out by mass."""
     if force.kind == "gravity":
         return Load(force, np.empty(0, dtype=np.int32), np.empty(0))
+    if force.kind == "point" and isinstance(mesh, Sheet):
+        nearest = np.argmin(np.linalg.norm(mesh.vertices - np.asarray(force.at), axis=1))
+        return Load(force, np.array([nearest], np.int32), np.ones(1))
     if force.kind == "point":
         place = embed(mesh, np.asarray([force.at]))
         if place.weights.min() < -FAR_OUTSIDE:
@@ -231,6 +257,12 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
     parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
     if stage.scene.method.name == "full":
         return Built(**parts, solver=full_solver(stage))
+    if stage.tied is not None and stage.scene.method.is_projective:
+        drive = stage.drive
+        solver, said = projective_solver(stage.scene, stage.tied, drive.colliders, stage.contact, drive.forces(0.0))
+        return Built(**parts, solver=solver, said=tuple(said))
+    if stage.scene.method.name == "skipping":
+        return Built(**parts, solver=skipping_solver(stage))
     if model is None:
         raise SceneError(
             f'method.name = "{stage.scene.method.name}" needs a trained model: give one, or use prepare_scene(), which '
@@ -256,10 +288,33 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
+def skipping_solver(stage: Stage) -> SkippingSolver:
+    """The solver of a scene that takes full steps only where it must."""
+    time, method = stage.scene.time, stage.scene.method
+    return SkippingSolver(
+        stage.body,
+        integrator=time.integrator,
+        tolerance=method.accuracy,
+        throttle=method.throttle,
+        max_rank=method.max_rank,
+        newton_tolerance=method.residual,
+        linear_solver=method.linear_solver,
+        max_iterations=method.max_iterations,
+        time_step=time.step,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
+    )
+
+
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     """The solver of a scene in a trained subspace."""
     rigging, method = stage.drive.rigging, stage.scene.method
-    common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
+    common: dict[str, Any] = {
+        "integrator": stage.scene.time.integrator,
+        "tolerance": method.residual,
+        "colliders": stage.drive.colliders,
+        "contact": stage.contact,
+    }
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
     if not isinstance(model, ReducedModel):
@@ -272,4 +327,4 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
         return SkinnedSolver(stage.body, rigging.skin, model, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
-    return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)
+    return ReducedSolver(stage.body, model, **common)

@@ -18,8 +18,18 @@ from supple.scene.compare_run import Track, run_track, time_first_frames
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
 
-__all__ = ["Comparison", "Contestant", "Entry", "compare_methods", "longest_side", "pick_full_solver", "under_full"]
+__all__ = [
+    "Comparison",
+    "Contestant",
+    "Entry",
+    "compare_methods",
+    "longest_side",
+    "pick_full_solver",
+    "pick_reference",
+    "under_full",
+]
 
+MANY_ITERATIONS = 10  #: times those of a method, in what it is held against
 TRIAL_FRAMES = 3  #: of each linear solver, after one that warms it up
 
 
@@ -169,6 +179,21 @@ def longest_side(built: Built) -> float:
     """Longest side of the box around the body at rest [m]."""
     low, high = built.mesh.bounds()
     return float((high - low).max())
+
+
+def pick_reference(stage: Stage, listener: Listener) -> tuple[Contestant, dict[str, float]]:
+    """What a method is held against, and the milliseconds a frame of each full solver tried.
+
+    That is the full solver, with the same materials. It knows no shells, skins or target volumes: bodies that have
+    them are held against projective dynamics in full space with so many iterations that more change little.
+    """
+    scene = stage.scene
+    if scene.shell is None and scene.skin is None and scene.volume is None:
+        return pick_full_solver(stage, listener)
+    iterations = MANY_ITERATIONS * (scene.method.iterations or 10)
+    table = scene.under("projective").method.model_copy(update={"iterations": iterations})
+    built = add_solver(replace(stage, scene=scene.model_copy(update={"method": table})))
+    return Contestant(f"projective ({iterations} iterations)", built), {}
 
 
 def pick_full_solver(stage: Stage, listener: Listener) -> tuple[Contestant, dict[str, float]]:

@@ -11,7 +11,7 @@ from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
 from supple.picture.png import save_bytes
 from supple.scene.build import Stage, add_solver, set_stage
-from supple.scene.compare import Contestant, compare_methods, pick_full_solver
+from supple.scene.compare import Contestant, compare_methods, pick_reference
 from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import Plot, make_plots
@@ -60,11 +60,11 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
     for line in stage.describe():
         say(line)
     contestants = _find_contestants(asked, stage, listener, warn)
-    reference, trials = pick_full_solver(stage, listener)
+    reference, trials = pick_reference(stage, listener)
     comparison = compare_methods(reference, contestants, trials=trials, listener=listener)
     say("drawing")
     facts, plots = tell_comparison(comparison), make_plots(comparison)
-    title = f"{bare_name(asked.source)}: {contestants[0].label} against full"
+    title = f"{bare_name(asked.source)}: {contestants[0].label} against {reference.label.split(' ')[0]}"
     written = [make_page(title, comparison, facts, plots, film=asked.film).save(page), *_save_plots(asked.plots, plots)]
     for line in [*summarise(facts), *(f"wrote {path}" for path in written)]:
         say(line)
@@ -83,7 +83,16 @@ def _place_page(asked: Asked) -> Path:
 def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say) -> list[Contestant]:
     """The models named, or the scene's own, found or trained; with `pareto` also trained to other accuracies."""
     method = stage.scene.method.name
-    if asked.models:
+    if stage.scene.method.is_projective:
+        if asked.models or asked.pareto:
+            option = "--models" if asked.models else "--pareto"
+            raise SceneError(f'method.name = "{method}" is not trained, so there is nothing for {option}: remove it.')
+        return [Contestant(method, prepare_scene(stage, listener, asked.source))]
+    if method == "skipping":
+        if asked.models:
+            raise SceneError("skipping learns while it runs and takes no models: leave  --models  out.")
+        found = [Contestant(method, add_solver(stage))]
+    elif asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]
         labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
@@ -107,6 +116,8 @@ def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, w
     method = scene.method.model_copy(update={"tolerance": accuracy, "rank": None, "elements": None})
     other = replace(stage, scene=scene.model_copy(update={"method": method}))
     label = f"{method.name}, {to_percent(accuracy)}"
+    if method.name == "skipping":
+        return [Contestant(label, add_solver(other))]
     try:
         return [Contestant(label, add_solver(other, train_scene(other, None, listener, asked.source)))]
     except TrainingError as error:

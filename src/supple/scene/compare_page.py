@@ -12,6 +12,7 @@ from supple.scene.compare_facts import LIVELY
 from supple.scene.compare_pictures import Gallery
 from supple.scene.compare_plots import Plot
 from supple.scene.compare_words import say_kept, to_length, to_percent
+from supple.scene.timeline import tell_timeline
 
 __all__ = ["make_page"]
 
@@ -57,6 +58,7 @@ def make_page(
     page.add_table(["", facts["full"]["label"], *(m["label"] for m in facts["methods"])], _cost_rows(facts))
     page.add_paragraph(_say_full(facts))
     _add_plots(page, plots, "time", "pareto")
+    _add_timelines(page, comparison)
     page.add_section("Is the motion a fair trial?")
     page.add_paragraph(_say_motion(facts["motion"]))
     _add_training(page, comparison, plots)
@@ -72,8 +74,10 @@ def _lead(main: Entry, told: Mapping[str, Any], facts: Mapping[str, Any]) -> str
     label, reached = main.contestant.label, len(main.track.rows)
     if told["failure"] is not None:
         return f"{label} failed after {reached} of {facts['frames']} frames: {told['failure']}"
+    reference = "the full solver" if _is_full(facts) else facts["full"]["label"]
+    size = f"{facts['tetrahedra']:,} tetrahedra" if facts["tetrahedra"] else f"{facts['vertices']:,} vertices"
     return (
-        f"{label} against the full solver over {facts['frames']} frames of {facts['tetrahedra']:,} tetrahedra: "
+        f"{label} against {reference} over {facts['frames']} frames of {size}: "
         f"{told['speedup']:.3g} times as fast, within {to_percent(told['error']['relative'])} of its motion."
     )
 
@@ -146,7 +150,16 @@ def _cost_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     return rows
 
 
+def _is_full(facts: Mapping[str, Any]) -> bool:
+    return str(facts["full"]["label"]).startswith("full")
+
+
 def _say_full(facts: Mapping[str, Any]) -> str:
+    if not _is_full(facts):
+        return (
+            f"What counts as the full solver here is {facts['full']['label']} in full space: the full solver knows no "
+            "shells, skins or target volumes."
+        )
     trials = facts["full"]["trials_ms_per_frame"]
     tried = ", ".join(f"{name} {spent:.3g} ms" for name, spent in trials.items())
     chosen = f"The full solver counted is the faster of those tried on the first frames ({tried} per frame). "
@@ -169,6 +182,15 @@ def _say_motion(motion: Mapping[str, Any]) -> str:
         f"{bent}At half time its kinetic energy is {half} of the peak (in the second half at most {later}), {verdict} "
         f"the {to_percent(LIVELY)} of a lively motion."
     )
+
+
+def _add_timelines(page: Page, comparison: Comparison) -> None:
+    """What each step was, for methods that skip some."""
+    for entry in comparison.entries:
+        lines = tell_timeline(entry.track.rows)
+        if lines:
+            page.add_section("Steps skipped")
+            page.add_code("\n".join([f"{entry.contestant.label}:", *lines]))
 
 
 def _add_training(page: Page, comparison: Comparison, plots: Mapping[str, Plot]) -> None:

@@ -17,7 +17,7 @@ from supple.scene.collider import ColliderTable
 from supple.scene.section import FRICTION, LENGTH, Section, Unit
 from supple.scene.select import Select, select_vertices
 
-__all__ = ["ContactTable", "contact_settings", "describe_contact", "sinking_depth"]
+__all__ = ["ContactTable", "contact_settings", "describe_contact", "describe_holding", "sinking_depth"]
 
 
 def _pair(value: object) -> object:
@@ -40,6 +40,12 @@ class ContactTable(Section):
         ge=0,
         le=100,
         description="coefficient of Coulomb friction; 0: slippery; colliders may have their own",
+    )
+    restitution: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="projective, hyperreduced: share of its speed at which what hits a collider leaves it",
     )
     thickness: Annotated[float, LENGTH] = Field(
         default=0.0, ge=0, description="distance from a surface at which contact begins"
@@ -83,6 +89,7 @@ def contact_settings(
     return ContactSettings(
         self_contact=table.self_,
         friction=table.friction,
+        restitution=table.restitution,
         collider_friction=tuple(collider.friction for collider in colliders),
         thickness=table.thickness,
         stiffness=table.stiffness,
@@ -101,16 +108,27 @@ def sinking_depth(settings: ContactSettings, body: Body, gravity: Sequence[float
 
 def describe_contact(settings: ContactSettings, body: Body, gravity: Sequence[float] | None, colliders: int) -> str:
     """What touches and how hard, in a user's words."""
-    what = [f"{colliders} collider{'s' * (colliders > 1)}"] if colliders else []
-    what += ["itself"] if settings.self_contact else []
     stiffness = settings.stiffness or default_stiffness(body)
     depth = sinking_depth(settings, body, gravity)
+    sinks = f", its weight sinks about {1e3 * depth:.2g} mm in" if depth else ""
+    return f"{_who_touches(settings, colliders)}, stiffness {stiffness:.3g} Pa/m{sinks}{_checked(settings)}"
+
+
+def describe_holding(settings: ContactSettings, colliders: int) -> str:
+    """The same for methods whose contact holds at sampled vertices, without a stiffness."""
+    bounce = f", restitution {settings.restitution:g}" if settings.restitution else ""
+    return f"{_who_touches(settings, colliders)}{bounce}, held at sampled vertices{_checked(settings)}"
+
+
+def _who_touches(settings: ContactSettings, colliders: int) -> str:
+    what = [f"{colliders} collider{'s' * (colliders > 1)}"] if colliders else []
+    what += ["itself"] if settings.self_contact else []
     friction = f"{settings.friction:g}"
     if any(one is not None for one in settings.collider_friction):
         own = settings.friction_of(np.arange(colliders))
         friction += f" ({', '.join(f'{one:g}' for one in own)} at the collider{'s' * (colliders > 1)})"
-    sinks = f", its weight sinks about {1e3 * depth:.2g} mm in" if depth else ""
-    return (
-        f"contact with {' and '.join(what) or 'nothing'}: friction {friction}, stiffness {stiffness:.3g} "
-        f"Pa/m{sinks}" + ("; every step is checked for crossings" if settings.ccd else "")
-    )
+    return f"contact with {' and '.join(what) or 'nothing'}: friction {friction}"
+
+
+def _checked(settings: ContactSettings) -> str:
+    return "; every step is checked for crossings" if settings.ccd else ""

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from supple.errors import OutputError
 from supple.material import Material
+from supple.mesh import Sheet
 from supple.scene.build import Stage, set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
+from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
 from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
 
@@ -49,6 +51,8 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_start,
         check_posed_rest,
         check_ranges,
+        check_contact_keys,
+        check_spaces,
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
@@ -100,6 +104,8 @@ def check_materials(stage: Stage) -> Iterator[Finding]:
 
 def check_poisson(stage: Stage) -> Iterator[Finding]:
     """Poisson ratios at which linear tetrahedra turn too stiff."""
+    if isinstance(stage.mesh, Sheet):
+        return
     for name, material in stage.materials.items():
         poisson = material.lam / (2.0 * (material.lam + material.mu))
         if poisson > LOCKING_POISSON + 1e-12:
@@ -114,7 +120,7 @@ def check_poisson(stage: Stage) -> Iterator[Finding]:
 def check_self_weight(stage: Stage) -> Iterator[Finding]:
     """A body that its own weight would squash."""
     gravity = stage.drive.gravity
-    if gravity is None:
+    if gravity is None or isinstance(stage.mesh, Sheet):  # which folds, and is meant to
         return
     pull = float(np.linalg.norm(gravity))
     extent = float(np.max(np.subtract(*reversed(stage.mesh.bounds()))))
@@ -151,6 +157,8 @@ def check_time_step(stage: Stage) -> Iterator[Finding]:
             f"a time step takes {1e3 * time.step:.3g} ms but a wave crosses the body and returns "
             f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: {remedy}.",
         )
+    if isinstance(stage.mesh, Sheet):
+        return
     crossing = stage.quality.min_edge / max(m.wave_speed for m in stage.materials.values())
     if time.step < 0.01 * crossing:
         yield Finding(
@@ -163,6 +171,8 @@ def check_time_step(stage: Stage) -> Iterator[Finding]:
 
 def check_elements(stage: Stage) -> Iterator[Finding]:
     """Badly shaped tetrahedra."""
+    if isinstance(stage.mesh, Sheet):
+        return
     quality = stage.quality
     if quality.slivers:
         share = quality.slivers / len(stage.mesh.tets)

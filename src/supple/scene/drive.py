@@ -18,7 +18,8 @@ from supple.scene.obstacle import Obstacle
 from supple.scene.pin import Pin
 from supple.scene.rig_motion import unwind
 from supple.scene.rigging import Rigging
-from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin
+from supple.scene.shell_table import VolumeTable
+from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin, SetVolume
 
 __all__ = ["Drive", "HeldPart", "Load"]
 
@@ -63,6 +64,7 @@ class Drive:
     gravity: tuple[float, float, float] | None
     obstacles: tuple[Obstacle, ...] = ()
     rigging: Rigging | None = None
+    volume: VolumeTable | None = None
 
     @property
     def colliders(self) -> tuple[Collider, ...]:
@@ -71,9 +73,10 @@ class Drive:
 
     @property
     def moves(self) -> bool:
-        """Whether a pin, a collider or the rig moves."""
+        """Whether a pin, a collider, the rig or the target volume moves."""
         posed = self.rigging is not None and self.rigging.course.moves
-        return posed or any(table.move is not None or table.turn is not None for table in self.tables())
+        keyed = self.volume is not None and self.volume.keys is not None
+        return posed or keyed or any(table.move is not None or table.turn is not None for table in self.tables())
 
     def tables(self) -> list[Pin | ColliderTable]:
         """The tables of all that may move: pins, then colliders."""
@@ -144,10 +147,20 @@ class Drive:
         return [{"patch": patch, "direction": unit} for patch, unit in units if unit is not None]
 
     def changes(self, before: float | None, now: float) -> tuple[Event, ...]:
-        """Pins that let go or take hold between steps that begin at `before` and at `now` [s].
+        """Pins that let go or take hold, and target volumes that change, between steps that begin at `before` and at
+        `now` [s].
 
-        Before the first step (None) every pin holds that has no `from`.
+        Before the first step (None) every pin holds that has no `from`, and the target is the volume at rest.
         """
+        return (*self._change_volume(before, now), *self._change_pins(before, now))
+
+    def _change_volume(self, before: float | None, now: float) -> tuple[Event, ...]:
+        if self.volume is None:
+            return ()
+        was, wanted = 1.0 if before is None else self.volume.factor(before), self.volume.factor(now)
+        return () if was == wanted else (SetVolume(wanted),)
+
+    def _change_pins(self, before: float | None, now: float) -> tuple[Event, ...]:
         was = [part.pin.from_ is None if before is None else part.pin.holds(before) for part in self.parts]
         held = [part.pin.holds(now) for part in self.parts]
         if was == held:

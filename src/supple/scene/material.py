@@ -14,19 +14,22 @@ from supple.material import MATERIALS, PRESETS, Material
 from supple.scene.section import Section, Unit
 from supple.scene.select import Select
 
-__all__ = ["MaterialTable", "RegionTable", "describe_material", "make_material"]
+__all__ = ["MaterialTable", "Model", "RegionTable", "describe_material", "make_material"]
 
 Model = Literal["linear", "stvk", "corotational", "neo_hookean", "stable_neo_hookean", "arruda_boyce"]
 ELASTIC = ("young", "poisson")
 CHAINS = ("shear", "segments", "bulk")
-DEFAULTS: Mapping[str, Any] = {"model": "stable_neo_hookean", "young": 1e5, "poisson": 0.4, "density": 1000.0}
+DEFAULTS: Mapping[str, Any] = {"young": 1e5, "poisson": 0.4, "density": 1000.0}
 
 
 class _MaterialKeys(Section):
     """What a material is made of; a key left out is inherited."""
 
     aliases: ClassVar[Mapping[str, str]] = {"E": "young", "nu": "poisson", "rho": "density"}
-    model: Model | None = Field(default=None, description='energy density (default "stable_neo_hookean")')
+    model: Model | None = Field(
+        default=None,
+        description='energy density (default "stable_neo_hookean"; "corotational" for projective and hyperreduced)',
+    )
     preset: str | None = Field(default=None, description="a measured material that gives young, poisson and density")
     young: Annotated[float | None, Unit("Pa")] = Field(default=None, gt=0, description="Young's modulus (default 1e5)")
     poisson: float | None = Field(default=None, gt=-1, lt=0.5, description="Poisson's ratio, below 0.5 (default 0.4)")
@@ -91,9 +94,12 @@ def describe_material(material: Material) -> str:
     return f"{model}, {', '.join(values)}"
 
 
-def make_material(*layers: _MaterialKeys) -> Material:
-    """The material that these tables describe together, a later one overriding an earlier one."""
-    values = dict(DEFAULTS)
+def make_material(*layers: _MaterialKeys, model: Model = "stable_neo_hookean") -> Material:
+    """The material that these tables describe together, a later one overriding an earlier one.
+
+    Where none names one, it is of the given `model`.
+    """
+    values = {**DEFAULTS, "model": model}
     for layer in layers:
         if layer.preset is not None:
             preset = PRESETS[layer.preset]

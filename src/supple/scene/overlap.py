@@ -138,7 +138,7 @@ def _find_covers(mesh: TetMesh, tets: NDArray[np.int32], point: FloatArray) -> N
 
 def check_sinking(stage: Stage) -> Iterator[Finding]:
     """A contact stiffness so low that the body sinks into what it lies on."""
-    if stage.contact is None or stage.drive.gravity is None or not stage.drive.obstacles:
+    if stage.contact is None or stage.drive.gravity is None or not stage.drive.obstacles or stage.tied is not None:
         return
     depth, edge = sinking_depth(stage.contact, stage.body, stage.drive.gravity), stage.mesh.surface().mean_edge()
     if depth > SUNK * edge:

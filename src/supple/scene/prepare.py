@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -36,13 +37,26 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     """
     listener = listener or SilentListener()
     method = stage.scene.method
-    if method.name == "full":
+    if method.is_projective:
+        return _prepare_projective(stage, listener)
+    if method.name in ("full", "skipping"):
         return add_solver(stage)
     if method.model is not None:
         return add_solver(stage, load_named(stage, Path(method.model), listener))
     path = None if source is None else default_model(source)
     found = None if path is None else _find(stage, path, listener)
     return add_solver(stage, found or train_scene(stage, path, listener, source))
+
+
+def _prepare_projective(stage: Stage, listener: Listener) -> Built:
+    """The stage with a solver that needs no training, and a word on how long that took."""
+    with announce_compilation(listener.say):
+        begin = time.perf_counter()
+        built = add_solver(stage)
+    for line in built.said:
+        listener.say(line)
+    listener.say(f"prepared in {time.perf_counter() - begin:.2g} s, without training")
+    return built
 
 
 def load_named(stage: Stage, path: Path, listener: Listener) -> TrainedModel:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from supple.contact.result import Touch
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
+from supple.mesh import Sheet
 from supple.scene.build import Built
 from supple.scene.replay import EventLog
 from supple.scene.schema import FIELDS
@@ -56,11 +57,12 @@ def stamp_run(built: Built, events: EventLog) -> str:
     }
     keys = built.scene.model_dump(mode="json", exclude=beside)
     replayed = {frame: [event_to_dict(event) for event in found] for frame, found in events.items()}
+    sheet = built.mesh.triangles.tobytes() if isinstance(built.mesh, Sheet) else b""
     trained = "" if built.model is None else built.model.hash()
     driven = [obstacle.digest() for obstacle in built.drive.obstacles]
     driven += [] if built.drive.rigging is None else [built.drive.rigging.digest()]
     text = json.dumps([keys, replayed, driven], sort_keys=True) + built.solver.name + built.body.hash() + trained
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode() + sheet).hexdigest()
 
 
 def _list_contacts(touching: Touch | None) -> dict[str, NDArray[Any]]:
@@ -90,6 +92,8 @@ class Recorder:
 
     def _open(self, path: Path, opened: ExitStack) -> FrameWriter:
         """A writer that goes on where the run does; its closing is left to `opened`."""
+        if path.suffix.lower() == ".pvd" and isinstance(self._built.mesh, Sheet):
+            raise OutputError(f"{path} holds tetrahedra and a [shell] has none: name it .usdc, .usda, .npz or .obj.")
         scene = self._built.scene
         begun = self.resumed is not None and self.resumed.frame >= 0  # not still in the pre-roll
         writer = open_writer(
@@ -186,7 +190,7 @@ class Recorder:
         self, now: Simulated, x: NDArray[np.float64], asked: Sequence[str]
     ) -> dict[str, NDArray[np.float64]]:
         """Volume ratio, and von Mises stress [Pa] with the stiffness that events have left, of every tet, (m,)."""
-        if not {"J", "von_mises"} & set(asked):
+        if isinstance(self._built.mesh, Sheet) or not {"J", "von_mises"} & set(asked):
             return {}
         body, factor = self._built.drive.rest_body(now.frame / self._built.scene.time.fps), now.state.live.stiffness
         found = {"J": body.jacobians(x)} if "J" in asked else {}

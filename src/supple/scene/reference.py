@@ -21,6 +21,7 @@ from supple.scene.rig_table import RigTable
 from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Select, Side, Sphere
+from supple.scene.shell_table import ShellTable, SkinTable, VolumeKey, VolumeTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS_RULE
 
@@ -32,6 +33,10 @@ TABLES: dict[str, type[Section]] = {
     "[mesh]": MeshTable,
     "[material]": MaterialTable,
     "[material.regions.NAME]": RegionTable,
+    "[shell]": ShellTable,
+    "[skin]": SkinTable,
+    "[volume]": VolumeTable,
+    "volume.keys": VolumeKey,
     "[[pin]]": Pin,
     "pin.move": Move,
     "pin.move.keys": MoveKey,

@@ -18,8 +18,10 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
-    if scene.rig is None or name == "full":
+    if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
+    if name == "skipping":
+        raise SceneError('method.name = "skipping" does not know a [rig] yet: use method.name = "reduced" or "full".')
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
 
@@ -38,10 +40,10 @@ def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
         )
     if posed and scene.training.domains != "none":
         yield f'training.domains = "{scene.training.domains}": remove it'
-    if scene.touching() is not None:
-        yield "contact of a body with a [rig]: remove [contact] and [[collider]]"
-    if scene.time.integrator == "newmark":
-        yield 'time.integrator = "newmark" for a body with a [rig]: use "implicit_euler"'
+    if posed and scene.touching() is not None:
+        yield "contact of a body in pose space: remove [contact] and [[collider]]"
+    if posed and scene.time.integrator == "newmark":
+        yield 'time.integrator = "newmark" for a body in pose space: use "implicit_euler"'
     if rig.hold == "none":
         yield 'rig.hold = "none", for nothing would tie flesh to bones: use hold = "bones"'
     for number, pin in enumerate(scene.pin):

@@ -15,15 +15,16 @@ from supple.scene.motion_table import MotionTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
+from supple.scene.shell_table import ShellTable, SkinTable, VolumeTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
 __all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
-NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
+NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
-MethodName = Literal["full", "reduced", "posespace"]
+MethodName = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -96,15 +97,19 @@ class MethodTable(Section):
 
     name: MethodName = Field(
         default="full",
-        description="full: every vertex is an unknown; reduced: a trained subspace; posespace: one for every pose of a "
-        'rig with rest = "posed"',
+        description="full: every vertex is an unknown; reduced: a trained subspace; skipping: full steps teach a "
+        "subspace in which the others are taken; posespace: a subspace for every pose of a "
+        'rig with rest = "posed"; projective: constraints projected in turn, every vertex an unknown; hyperreduced: '
+        "the same in small spaces, without training",
     )
     tolerance: float | None = Field(
         default=None,
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05)",
+        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05); skipping: error of a "
+        "step, relative to the motion (1e-3); projective: part of the body's size below which iterations end (0); "
+        "hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -124,13 +129,52 @@ class MethodTable(Section):
         le=2000,
         description="reduced, posespace: fixed size of the subspace, or of the largest of its domains",
     )
+    throttle: float = Field(
+        default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
+    )
+    max_rank: int = Field(default=45, ge=1, le=300, description="skipping: largest subspace that is learned")
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
+    iterations: int | None = Field(
+        default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
+    )
+    history: int | None = Field(
+        default=None,
+        ge=0,
+        le=100,
+        description="projective: iterations remembered to make later ones longer (0; 5 for other materials than the "
+        "co-rotational)",
+    )
+    handles: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: points whose weights span the positions (120)"
+    )
+    radius: float | None = Field(
+        default=None,
+        ge=1,
+        le=10,
+        description="hyperreduced: reach of a handle, times the distance that covers the body (1.1); 2 is smoother",
+    )
+    functions: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
+    )
+    samples: int | None = Field(
+        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated (1000)"
+    )
+    candidates: int | None = Field(
+        default=None,
+        ge=1,
+        description="vertices of the surface that may touch (projective: 4000, hyperreduced: 1600)",
+    )
 
     @model_validator(mode="after")
     def _residual_is_said_once(self) -> MethodTable:
         if self.name == "full" and self.tolerance is not None and self.newton_tolerance is not None:
             raise ValueError("has both tolerance and newton_tolerance, which are one thing for full: keep one of them")
         return self
+
+    @property
+    def is_projective(self) -> bool:
+        """Whether bodies are tied by constraints."""
+        return self.name in ("projective", "hyperreduced")
 
     @property
     def residual(self) -> float:
@@ -140,8 +184,8 @@ class MethodTable(Section):
 
     @property
     def accuracy(self) -> float:
-        """Relative error against the full solver that a reduced model shall have."""
-        usual = POSED_ACCURACY if self.name == "posespace" else ACCURACY
+        """Relative error that a reduced model shall have against the full solver, or a step that is skipped."""
+        usual = {"posespace": POSED_ACCURACY, "skipping": SKIPPING}.get(self.name, ACCURACY)
         return (None if self.name == "full" else self.tolerance) or usual
 
 
@@ -184,6 +228,15 @@ class Scene(Section):
     time: TimeTable = Field(default=TimeTable(), description="how long and how finely")
     mesh: MeshTable = Field(description="a file or a built-in shape")
     material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
+    shell: ShellTable | None = Field(
+        default=None, description="the mesh's surface as a body without inside (projective, hyperreduced)"
+    )
+    skin: SkinTable | None = Field(
+        default=None, description="a layer over the tetrahedra's surface (projective, hyperreduced)"
+    )
+    volume: VolumeTable | None = Field(
+        default=None, description="a volume that tetrahedra aim at (projective, hyperreduced)"
+    )
     pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
     rig: RigTable | None = Field(default=None, description="bones that move the body; without it there are none")
     motion: MotionTable | None = Field(
@@ -224,7 +277,10 @@ class Scene(Section):
 
     def touching(self) -> ContactTable | None:
         """The contact table that counts; None where nothing touches anything."""
-        return self.contact or (ContactTable() if self.collider else None)
+        table = self.contact or (ContactTable() if self.collider else None)
+        if table is None or self.shell is None:
+            return table
+        return table.model_copy(update={"self_": False})  # which only bodies with an inside can touch
 
     def acceleration(self) -> tuple[float, float, float] | None:
         """Steady gravity [m/s²], or None when it is off or given as a force."""

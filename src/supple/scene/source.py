@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from supple.errors import SceneError
 from supple.io import RenderMesh, load_mesh, load_surface
-from supple.mesh import TetMesh, TriMesh, tetrahedralise
+from supple.mesh import Sheet, TetMesh, TriMesh, tetrahedralise
 from supple.scene.schema import MeshTable
+from supple.scene.select import select_vertices
+from supple.scene.shell_table import ShellTable
 from supple.shape import make_shape
 
 __all__ = ["Source", "make_source"]
@@ -19,18 +23,20 @@ Y_UP_TO_Z_UP = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 @dataclass(frozen=True)
 class Source:
-    """A body's tetrahedra, and the surface that is drawn in their place when there is one."""
+    """A body's tetrahedra, or sheet, and the surface that is drawn in their place when there is one."""
 
     mesh: TetMesh
     render: RenderMesh | None = None
     notes: tuple[str, ...] = ()
 
 
-def make_source(table: MeshTable, metres: float, up_axis: str = "y") -> Source:
+def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: ShellTable | None = None) -> Source:
     """The meshes of a `[mesh]` table whose lengths are in metres; files are in units of `metres`.
 
-    Built-in shapes stand along the up axis; files are taken as they are.
+    Built-in shapes stand along the up axis; files are taken as they are. With a `shell` only their surface counts.
     """
+    if shell is not None:
+        return _make_sheet(table, shell, metres, up_axis)
     notes: list[str] = []
     surface: TriMesh | None = None
     if table.shape is not None:
@@ -49,6 +55,32 @@ def make_source(table: MeshTable, metres: float, up_axis: str = "y") -> Source:
             notes += mesh.notes
     drawn = _drawn_surface(table, surface, metres)
     return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes))
+
+
+def _make_sheet(table: MeshTable, shell: ShellTable, metres: float, up_axis: str) -> Source:
+    """The surface of a file or shape as a sheet, less what the shell leaves open."""
+    if isinstance(table.render, str):
+        raise SceneError("mesh.render has nothing to follow in a [shell], which is drawn itself: remove it.")
+    loaded: TetMesh | TriMesh
+    if table.shape is not None:
+        loaded = _make_named_shape(table)
+        loaded = loaded.transformed(Y_UP_TO_Z_UP) if up_axis == "z" else loaded
+    else:
+        loaded = load_mesh(Path(table.file or ""))
+        if table.resolution is not None or table.elements is not None:
+            key = "resolution" if table.resolution is not None else "elements"
+            raise SceneError(f"mesh.{key} has no meaning for a [shell], whose triangles are the file's: remove it.")
+    surface = loaded.surface() if isinstance(loaded, TetMesh) else loaded
+    surface = surface if table.shape is not None else surface.moved(surface.vertices * metres)
+    sheet = Sheet.of(surface)
+    if shell.open is not None:
+        chosen = np.zeros(len(sheet.vertices), np.bool_)
+        chosen[select_vertices(shell.open, sheet, "shell.open", metres)] = True
+        kept = sheet.triangles[~chosen[sheet.triangles].all(axis=1)]
+        if not len(kept):
+            raise SceneError("shell.open leaves nothing of the surface: select a smaller part.")
+        sheet = Sheet.of(TriMesh.clean(sheet.vertices, kept))
+    return Source(sheet, None, loaded.notes)
 
 
 def _carry(mesh: TetMesh, surface: TriMesh, notes: list[str]) -> RenderMesh:

@@ -37,8 +37,13 @@ class HandleWeights:
     """(n, k)"""
 
 
-def handle_weights(graph: Geodesics, spread: Spread, count: int, multiplier: float) -> HandleWeights:
-    """Weights of the first `count` of spread vertices, their radius a multiple of how far the mesh is from them."""
+def handle_weights(
+    graph: Geodesics, spread: Spread, count: int, multiplier: float, among: NDArray[np.integer] | None = None
+) -> HandleWeights:
+    """Weights of the first `count` of spread vertices, their radius a multiple of how far the mesh is from them.
+
+    Of vertices spread `among` some, no others need follow.
+    """
     if not multiplier > 1.0:
         raise SceneError(f"a radius of {multiplier:g} times the covering distance leaves gaps: give more than 1.")
     handles = spread.vertices[:count]
@@ -51,8 +56,8 @@ def handle_weights(graph: Geodesics, spread: Spread, count: int, multiplier: flo
         shape = (len(graph.points), len(handles))
         weights = sp.csr_array(sp.coo_array((raw, (found.vertices, owners)), shape=shape))
         total = np.asarray(weights.sum(axis=1))
-        if (total > 1e-9).all():
-            weights.data /= np.repeat(total, np.diff(weights.indptr))
+        if (total[slice(None) if among is None else among] > 1e-9).all():
+            weights.data /= np.repeat(np.maximum(total, 1e-9), np.diff(weights.indptr))
             return HandleWeights(handles, radius, weights)
         # It is 0 where handles are all vertices of a skin, but not those inside
         radius = max(1.1 * radius, 0.1 * float(spread.nearest.max()))

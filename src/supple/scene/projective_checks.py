@@ -1,0 +1,39 @@
+"""What to know before a scene runs under projective dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from supple.scene.build import Stage
+from supple.scene.finding import Finding
+
+__all__ = ["check_contact_keys", "check_spaces"]
+
+PENALTY_KEYS = ("stiffness", "alpha", "edges")
+
+
+def check_contact_keys(stage: Stage) -> Iterator[Finding]:
+    """Settings of penalty contact, where contact holds without them."""
+    table, method = stage.scene.contact, stage.scene.method
+    if stage.tied is None or table is None:
+        return
+    for key in PENALTY_KEYS:
+        if getattr(table, key):
+            yield Finding(
+                "note",
+                "contact",
+                f'contact.{key} says nothing under method.name = "{method.name}", whose contact holds at sampled '
+                "vertices: remove it, or raise method.candidates.",
+            )
+
+
+def check_spaces(stage: Stage) -> Iterator[Finding]:
+    """Spaces larger than what they stand for."""
+    method, vertices = stage.scene.method, len(stage.mesh.vertices)
+    if method.name == "hyperreduced" and (method.handles or 0) > vertices // 4:
+        yield Finding(
+            "note",
+            "spaces",
+            f"method.handles = {method.handles} have as many unknowns as {4 * (method.handles or 0):,} vertices where "
+            f'the mesh has {vertices:,}: use fewer, or method.name = "projective".',
+        )
