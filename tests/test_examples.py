@@ -328,6 +328,16 @@ def check_untwist() -> None:
     assert -150.0 < turned.min() < -30.0
 
 
+def check_skipping() -> None:
+    """Most steps of the beam are skipped, and it swings as in full space."""
+    small = {"mesh": {"resolution": 20}, "time": {"frames": 60}}
+    skipping, full = play("skipping", small), play("skipping", {**small, "method": {"name": "full", "tolerance": 1e-4}})
+    steps = [step for row in skipping.rows.values() for step in row.steps]
+    assert sum(step.kind == "reduced" for step in steps) > 0.5 * len(steps)
+    swung = np.abs(full.last - full.built.mesh.vertices).max()
+    assert np.abs(skipping.last - full.last).max() < 1e-2 * swung
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }

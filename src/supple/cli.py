@@ -22,7 +22,7 @@ app = App(
 )
 Outputs = Annotated[list[Path] | None, Parameter(name=["--output", "-o"], negative="", consume_multiple=False)]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
-Method = Literal["full", "reduced", "projective", "hyperreduced"]
+Method = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
 DEFAULTS = Common()
 
 
@@ -328,6 +328,7 @@ def bench(
     /,
     *,
     size: Literal["small", "paper"] = "small",
+    mesh: Path | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -339,6 +340,8 @@ def bench(
         Which one; without a name all are listed.
     size
         "small" takes seconds, "paper" the published sizes.
+    mesh
+        Tets, or a surface to fill, to use in place of a built-in shape; for benchmarks that take one.
     list_
         List the benchmarks.
     """
@@ -349,9 +352,9 @@ def bench(
         if list_ or name is None:
             found = find_benchmarks()
             for benchmark in found.values():
-                console.say(f"{benchmark.name:12} {benchmark.about}")
+                console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
-        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads())
+        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh)
         console.say(format_table(result["rows"]))
         return result
 

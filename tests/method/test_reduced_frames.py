@@ -124,7 +124,6 @@ def test_body_strained_by_its_pins_converges_at_the_order_of_the_integrator(inte
 
 @pytest.mark.parametrize(("integrator", "bound"), [("implicit_euler", 2e-3), ("newmark", 6e-5)])
 def test_error_of_a_carried_body_halves_at_least_with_the_step(integrator: str, bound: float) -> None:
-    # Pins that turn: their spin is a difference of positions, so Newmark's order sinks from 2 towards 1 in the end
     body = beam(material=SOFT)
     held = body.mesh.vertices[body.pins.vertices]
     centre, model = held.mean(axis=0), modal_model(body, 8)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import supple.bench
@@ -21,11 +23,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of `supple.bench` with a function `run(size) -> rows`."""
+    """A module of `supple.bench` with a function `run(size) -> rows`, or `run(size, mesh) -> rows`."""
 
     name: str
     about: str
-    run: Callable[[Size], list[Row]]
+    run: Callable[..., list[Row]]
+
+    @property
+    def takes_mesh(self) -> bool:
+        """Whether it can be run on a mesh of the user's."""
+        return "mesh" in inspect.signature(self.run).parameters
 
 
 def find_benchmarks() -> dict[str, Benchmark]:
@@ -36,7 +43,8 @@ def find_benchmarks() -> dict[str, Benchmark]:
         run = getattr(module, "run", None)
         if callable(run):
             about = (module.__doc__ or "").strip().split("\n")[0].rstrip(".")
-            found[module_info.name] = Benchmark(module_info.name, about, run)
+            name = module_info.name.replace("_", "-")
+            found[name] = Benchmark(name, about, run)
     return found
 
 
@@ -48,11 +56,14 @@ def pick_benchmark(name: str) -> Benchmark:
     return found[name]
 
 
-def run_benchmark(benchmark: Benchmark, size: Size, threads: int) -> Row:
+def run_benchmark(benchmark: Benchmark, size: Size, threads: int, mesh: Path | None = None) -> Row:
     """The benchmark's rows, with the machine's load and yardstick measured beside them."""
+    if mesh is not None and not benchmark.takes_mesh:
+        able = ", ".join(name for name, one in find_benchmarks().items() if one.takes_mesh)
+        raise SceneError(f"the benchmark '{benchmark.name}' has meshes of its own: --mesh is for {able}.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
-    rows = benchmark.run(size)
+    rows = benchmark.run(size) if mesh is None else benchmark.run(size, mesh)
     return {
         "bench": benchmark.name,
         "size": size,

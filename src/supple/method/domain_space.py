@@ -4,8 +4,6 @@ A step costs the sum of what the domains would cost alone, and the factor of a m
 without a common border.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +11,7 @@ from supple.cubature.packed_elements import PackedElements, pack_skin
 from supple.cubature.skinned_elements import restrict_rig
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.domain_newton import DOMAINS
-from supple.method.reduced_loads import STILL
-from supple.method.reduced_newton import Scratch, is_large, newton_kernel
+from supple.method.reduced_newton import Found, Given, LoadLoops, Scratch, is_large, newton_kernel
 from supple.method.skinned_particles import Particles
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
@@ -35,17 +32,16 @@ class DomainSpace:
         elements, ranks = self._skin.elements.packed, np.diff(self._skin.groups[:, 2:])
         self._scratch = Scratch.of(elements, bases.rank)
         self._blocks = np.zeros(int((ranks**2).sum()), np.float32)
-        self._newton = newton_kernel(elements.loops, STILL, is_large(elements), DOMAINS)
         self._root, self._everywhere = np.empty(bases.rank), np.full(bases.rank, bases.rank)
         self._last = _row_ends(model)
 
     def pose(self, pose: FloatArray) -> PackedElements:
         return self._skin.pose(pose)
 
-    def minimise(self, elements: PackedElements, given: tuple[Any, ...], coupled: bool) -> tuple[Any, ...]:
+    def minimise(self, elements: PackedElements, loads: LoadLoops, given: Given, *, coupled: bool) -> Found:
         s, own = self._scratch, elements.packed
         G = own.gradient, elements.groups, self._everywhere if coupled else self._last, self._root
-        found: tuple[Any, ...] = self._newton(
+        found: Found = newton_kernel(own.loops, loads, is_large(own), DOMAINS)(
             s.address, G, own.single, own.rest, own.table, own.bounds, *given, s.L, s.signs, s.stack, self._blocks, s.K
         )
         return found

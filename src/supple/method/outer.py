@@ -225,7 +225,8 @@ def count_contact(motion: Motion, h: float) -> float:
 
 def _refuse_drift(step: Approach, outcome: Outcome, size: float) -> None:
     """Refuse a static body that rolls on and on: every round finds it further down."""
-    drift = (outcome.x - step.x).mean(axis=0)
+    away = outcome.x - step.x
+    drift = away.sum(axis=0) / max(np.count_nonzero(away.any(axis=1)), 1)  # subspaces may leave out what is inside
     if outcome.touching is not None:
         normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
         drift = split(normal[None] / np.linalg.norm(normal), drift[None])[1][0]

@@ -20,19 +20,22 @@ from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings
 from supple.method.halving import Tally, advance
+from supple.method.look_ahead import shorten
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
 from supple.method.reach import Reach
 from supple.method.reduced_carry import Carrier
 from supple.method.reduced_contact import Touching
 from supple.method.reduced_fit import refuse_unfit
+from supple.method.reduced_frame import FRAMED
 from supple.method.reduced_framed import Moving, sum_loads
 from supple.method.reduced_handles import Handle, Handles
 from supple.method.reduced_inertia import Frames
-from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
+from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large, minimise_whole
 from supple.method.reduced_state import ReducedState
-from supple.method.reduced_step import FramedStep
+from supple.method.reduced_step import Limits, ReducedStep
 from supple.method.reduced_still import KINDS, still_kernel
+from supple.method.reduced_touch import TOUCHING
 from supple.method.sit import find_hold
 from supple.method.solver import Arrays, Report
 from supple.solve.forces import initial_acceleration
@@ -219,19 +222,21 @@ class ReducedSolver:
     def _drag(
         self, q: FloatArray, speed: FloatArray, elements: ReducedElements, h: float
     ) -> tuple[FloatArray, FloatArray]:
-        """cv β K at the beginning, and the coordinates it pulls to."""
-        newmark = self._integrator == "newmark"
-        cv = (2.0 if newmark else 1.0) / h
-        K = elements.stiffness(q, form=VISCOUS)
-        return cv * self.body.damping.stiffness * K, q + (0.5 * h * speed if newmark else 0.0)
+        """cv β K, and the coordinates it pulls to."""
+        beta = self.body.damping.stiffness
+        if self._integrator == "newmark":
+            ahead = q + shorten(h * speed, elements.gradient @ (h * speed))
+            return 2.0 / h * beta * elements.stiffness(ahead, form=VISCOUS), q + 0.5 * h * speed
+        return beta / h * elements.stiffness(q, form=VISCOUS), q
 
     def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> ReducedState:
         moving, live, h = self._moving, state.live, inputs.duration
-        state = state if state.is_framed else moving.enframe(state)
+        state = moving.centre_rates(state if state.is_framed else moving.enframe(state), inputs.end, h)
         scale, elements = self._stiffened(live.stiffness)
         pushed = self._act(live, inputs.end)
         springs = self._handles.of_live(live)
-        if self.is_free and self.is_static and not springs.handles:
+        alone = self.is_free and self.is_static and not springs.handles
+        if alone:
             state = self._find_hold(state, pushed, inputs)
         drag = (_NOTHING, np.zeros(self.rank))
         if self.body.damping.stiffness > 0.0 and not self.is_static:
@@ -242,17 +247,20 @@ class ReducedSolver:
         def fail(z: FloatArray, residual: float, status: int) -> NewtonFailure:
             return self._failure(moving.arrive(state, step, z, inputs.end.time, h), residual, status, inputs)
 
-        newton = FramedStep(
-            step, elements, elements.rest + self._strained @ step.loads.tail, self._framed_scratch,
-            reference=scale * state.elastic + moving.acting(state, pushed, springs),
-            floor=self._floor * scale + moving.round_off(step), tolerance=self.tolerance, max_iterations=self._most,
-            tally=tally, fail=fail,
-        )  # fmt: skip
+        limits = Limits(
+            scale * state.elastic + moving.acting(state, pushed, springs),
+            self._floor * scale + moving.round_off(step),
+            self.tolerance,
+            self._most,
+        )
+        rest = elements.rest + self._strained @ step.loads.tail
+        minimise = partial(minimise_whole, elements, rest, self._framed_scratch)
+        newton = ReducedStep(step, (FRAMED, TOUCHING), minimise, limits, tally, fail)
         relief, pairs = None, NO_PAIRS
         if self._touching is None:
             newton.solve(step.begin, step.guess)
         else:
-            outcome = self._touching.settle(newton, state, sum_loads(pushed)[0], inputs, watch)
+            outcome = self._touching.settle(newton, state, sum_loads(pushed)[0], inputs, watch, alone=alone)
             tally.note(outcome)
             pairs = outcome.pairs
             relief = self._touching.relieve(outcome, newton, h)

@@ -159,24 +159,58 @@ class Moving:
     ) -> ReducedState:
         """The state of a carried body: what pins prescribe moves as they say, q as the integrator does."""
         s, R, centre = place
-        was_R, was = state.turns[0, 0], state.shapes[0]
-        V, spin = (centre - state.offsets[0]) / h, _log(was_R.T @ R) / h
-        strain = (s - was)[1 + self.frames.rank :] / h
-        old_spin = _unskew(was_R.T @ state.turns[1, 0])
-        changes = (V - state.offsets[1]) / h, (spin - old_spin) / h
-        change = (strain - state.shapes[1, 1 + self.frames.rank :]) / h
+        rates = self._differences(state, s, R, centre, h)
+        was_R, rank = state.turns[0, 0], self.frames.rank
+        then = state.offsets[1], _unskew(was_R.T @ state.turns[1, 0]), state.shapes[1, 1 + rank :]
+        # The step began with velocities of its middle and of the middle of the one before, in equal parts
+        changes = tuple(2.0 * (new - mean) / h for new, mean in zip(rates, then, strict=True))
+        return self._keep(time, place, rates, changes, velocity, push, relief)
+
+    def centre_rates(self, state: ReducedState, end: Moment, h: float) -> ReducedState:
+        """The state as Newmark's method goes on from it, once the next place of the pins is known.
+
+        Their velocities are differences of positions, half a step late: here they become centred ones, of second order
+        in the step. What moves in the subspace stays as it is.
+        """
+        if self.carrier is None or self._kind != "newmark":
+            return state
+        was_R, rank = state.turns[0, 0], self.frames.rank
+        R, shift, tail = self.carrier.follow(end.targets)
+        s = np.concatenate([state.shapes[0, : 1 + rank], tail])
+        ahead = self._differences(state, s, R, shift + R @ self._centre, h)
+        behind = state.offsets[1], _unskew(was_R.T @ state.turns[1, 0]), state.shapes[1, 1 + rank :]
+        rates = tuple(0.5 * (a + b) for a, b in zip(ahead, behind, strict=True))
+        changes = tuple((a - b) / h for a, b in zip(ahead, behind, strict=True))
+        velocity, push = ((state.shapes, state.turns[k], state.offsets[k]) for k in (1, 2))
+        place = state.shapes[0], was_R, state.offsets[0]
+        made = self._keep(state.time, place, rates, changes, velocity, push, np.zeros(rank))
+        return made._replace(elastic=state.elastic, live=state.live, pairs=state.pairs)
+
+    def _differences(
+        self, state: ReducedState, s: FloatArray, R: FloatArray, centre: FloatArray, h: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean velocity of the centre, spin and ṗ of a carried body over a step of h [s] that ends at s, R, centre."""
+        strain = (s - state.shapes[0])[1 + self.frames.rank :] / h
+        return (centre - state.offsets[0]) / h, _log(state.turns[0, 0].T @ R) / h, strain
+
+    def _keep(
+        self, time: float, place: Any, rates: Any, changes: Any, velocity: Any, push: Any, relief: FloatArray
+    ) -> ReducedState:
+        """The state in which the carrier moves by rates and changes, and q so that all in all the fields `velocity`
+        and `push`, less `relief`, are met in the subspace."""
+        (s, R, centre), (V, spin, strain), (A, turning, change) = place, rates, changes
         none = np.zeros(self.frames.rank)
-        still = self.frames.state(
-            time, s, R, centre, (V, spin, np.append(none, strain)), (*changes, np.append(none, change))
-        )
+
+        def make(speed: FloatArray, pushed: FloatArray) -> ReducedState:
+            return self.frames.state(
+                time, s, R, centre, (V, spin, np.append(speed, strain)), (A, turning, np.append(pushed, change))
+            )
+
+        still = make(none, none)
         speed = self.frames.inner(velocity, R) - self.frames.inner((still.shapes, still.turns[1], V), R)
-        moved = self.frames.state(
-            time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(none, change))
-        )  # fmt: skip
-        pushed = self.frames.inner(push, R) - self.frames.inner((moved.shapes, moved.turns[2], changes[0]), R) - relief
-        return self.frames.state(
-            time, s, R, centre, (V, spin, np.append(speed, strain)), (*changes, np.append(pushed, change))
-        )  # fmt: skip
+        moved = make(speed, none)
+        pushed = self.frames.inner(push, R) - self.frames.inner((moved.shapes, moved.turns[2], A), R) - relief
+        return make(speed, pushed)
 
     def project(self, x: FloatArray, v: FloatArray, a: FloatArray, time: float) -> ReducedState:
         """The state nearest to given motion (n, 3)."""

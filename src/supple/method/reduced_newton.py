@@ -23,8 +23,15 @@ from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
-__all__ = ["CONVERGED", "LoadLoops", "Scratch", "SpaceLoops", "newton_kernel"]
+__all__ = [
+    "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large", "minimise_whole",
+    "newton_kernel", "square_kernel",
+]  # fmt: skip
 
+Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""Data of the loads, beginning, guess and settings, as `_minimise` takes them."""
+Found = tuple[NDArray[np.float64], int, int, float, float, int]
+"""What `_minimise` returns."""
 CONVERGED = 0
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
 REASONS = {
@@ -106,10 +113,30 @@ def newton_kernel(
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     space = space or WHOLE
-    materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
-    square = compile_copy(space.square, f"{loops.name}_{large}", materials, parallel=large)
-    names = {**materials, **loads._asdict(), **space._asdict(), "square": square}
+    names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
     return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
+
+
+@cache
+def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = None) -> Callable[..., Any]:
+    """The compiled stiffness of a kind of space, by default that of a whole body."""
+    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", _materials(loops), parallel=large)
+
+
+def _materials(loops: PointLoops) -> dict[str, Any]:
+    return {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
+
+
+def minimise_whole(
+    elements: ReducedElements, rest: NDArray[np.float64], scratch: Scratch, loads: LoadLoops, given: Given
+) -> Found:
+    """What Newton's method finds in one space for all elements; `rest`: their deformation gradients without q."""
+    s = scratch
+    found: Found = newton_kernel(elements.loops, loads, is_large(elements))(
+        s.address, elements.gradient, elements.single, rest, elements.table, elements.bounds, *given,
+        s.L, s.signs, s.stack, s.halves, s.K,
+    )  # fmt: skip
+    return found
 
 
 def is_large(elements: ReducedElements) -> bool:

@@ -40,3 +40,9 @@ class RigCarry:
         """Positions [m], (n, 3), taken along."""
         apart = x - self.begin
         return self.end + (apart if self.turns is None else np.einsum("nij,nj->ni", self.turns, apart))
+
+    def travel(self, x: FloatArray) -> FloatArray:
+        """How far positions [m], (n, 3), go at the velocity of the skin there: half way on and half way from before."""
+        apart = x - self.end
+        before = self.begin + (apart if self.turns is None else np.einsum("nji,nj->ni", self.turns, apart))
+        return np.asarray(0.5 * (self.move(x) - before))

@@ -15,22 +15,22 @@ FloatArray = NDArray[np.float64]
 
 
 class Drag(NamedTuple):
-    """The stiffness of a step's beginning, as the coordinates of its end see it."""
+    """Stiffness as the coordinates of a step's end see it."""
 
     stiffness: FloatArray
     """K, (r, r)."""
     carried: FloatArray
-    """K by how the pose alone strains the body in the step, (r,)."""
+    """K by how fast the pose alone strains the body, (r,)."""
 
 
-def make_drag(elements: ReducedElements | PackedElements, q: FloatArray, begin: FloatArray) -> Drag:
-    """Drag of elements in the pose of a step's end; `begin` (9 c,) are their deformation gradients at its beginning,
-    turned along, and q (r,) its coordinates."""
-    L, signs = elements.roots(begin)
+def make_drag(elements: ReducedElements | PackedElements, F: FloatArray, rate: FloatArray) -> Drag:
+    """Drag of elements in the pose of a step's end, with the stiffness of deformation gradients F (9 c,); the pose
+    strains them at a rate (9 c,) [1/s]."""
+    L, signs = elements.roots(F)
     K = elements.square(L, signs, VISCOUS)
     signs[:, 3:6] = False  # rotations are not resisted: the form VISCOUS of elastic/kernels.py
-    change = (elements.strain(q) - begin).astype(np.float32).reshape(-1, 9, 1)
-    stress = (np.where(signs, (L @ change)[:, :, 0], 0.0)[:, None, :] @ L).ravel()
+    strain = rate.astype(np.float32).reshape(-1, 9, 1)
+    stress = (np.where(signs, (L @ strain)[:, :, 0], 0.0)[:, None, :] @ L).ravel()
     return Drag(K, elements.gather(np.asarray(stress, np.float64)))
 
 

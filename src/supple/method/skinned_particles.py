@@ -1,13 +1,13 @@
 """Vertices that stand for all in the inertia of a moving frame and in gravity ([XB16] 5.4).
 
-Positions x = A (X + U q) + t have the inertia Uᵀ Aᵀ M (x - xa) ca, which is
+Positions x = A (X + U q) + t have the inertia Uᵀ Aᵀ M ẍ, which is
 
-    ca (I + D) (q - qa) - ca Σ m U_vᵀ A_vᵀ y_v,      y_v = xa_v - A_v (X_v + U_v qa) - t_v,      D = Uᵀ (AᵀMA - M) U
+    (I + D) q̈ + Uᵀ Aᵀ M w,      w = d²(A (X + U q) + t)/dt² - A U q̈,      D = Uᵀ (AᵀMA - M) U
 
-for any coordinates qa. With those that the integrator predicts, y is what the skinning brings, and no more: only that
-is left to the rule, and D, which is zero where frames are rotations. The skinning is prescribed, so y goes by implicit
-Euler whatever the integrator of the coordinates: by Newmark's method, velocities outside the subspace would ring and
-grow, for nothing damps them. What bones drive is then of first order in the step, what vibrates of second.
+The integrator of the coordinates knows the first term. w is what the skinning brings, and no more: only that is left to
+the rule, and D, which is zero where frames are rotations. The skinning is prescribed, so w is a difference of the past
+(method/skinned_track.py) whatever the integrator: by Newmark's own, velocities outside the subspace would ring and
+grow, for nothing damps them.
 """
 
 from typing import NamedTuple
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from supple.cubature.rule import Rule
 from supple.cubature.skinned_elements import restrict_rig
+from supple.method.skinned_state import SkinnedState
+from supple.method.skinned_track import Past
 from supple.rig import SkinnedRig
 from supple.solve.increment import Motion
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["Drift", "Particles", "Placed"]
+__all__ = ["Particles", "Placed"]
 
 FloatArray = NDArray[np.float64]
 
@@ -33,18 +35,6 @@ class Placed(NamedTuple):
     t: FloatArray
     root: FloatArray
     """Rotation of the root, (3, 3)."""
-
-
-class Drift(NamedTuple):
-    """How particles and coordinates go into a step: with their mean velocities over the last."""
-
-    x: FloatArray
-    """[m], (k, 3)"""
-    v: FloatArray
-    """[m/s], (k, 3)"""
-    q: FloatArray
-    rate: FloatArray
-    """(r,)"""
 
 
 class Particles:
@@ -102,16 +92,40 @@ class Particles:
         turned = (placed.A @ self._columns.reshape(-1, 3, rank)).reshape(-1, rank)
         return np.asarray((self._mass[:, None] * turned).T @ turned - self._weighted.T @ self._columns)
 
-    def inertia(
-        self, placed: Placed, motion: Motion, drift: Drift, h: float, damping: float
-    ) -> tuple[FloatArray | None, FloatArray]:
-        """M (r, r), if any, and pull (r,) of inertia and drag by mass in a step of h [s], beside ½ ca |q - qa|² of the
-        coordinates' own motion and its like for drag."""
-        here = self.lag(placed, drift.x, drift.q)
-        ahead = self.lag(placed, drift.x + h * drift.v, drift.q + h * drift.rate)
-        pull = ahead / h**2 + damping / h * here
+    def leave(self, placed: Placed, state: SkinnedState, h: float) -> FloatArray:
+        """-Uᵀ Aᵀ M w h², (r,), in a step of h [s] from the velocities of a state: w as implicit Euler has it."""
+        x, v = state.particles
+        return self.lag(placed, x + h * v, state.shapes[0] + h * state.drift)
+
+    def thrust(self, placed: Placed, past: Past, q: FloatArray, rate: FloatArray) -> FloatArray:
+        """-Uᵀ Aᵀ M w, (r,), at the end of a step, with coordinates q and their velocities there: w = Ä (X + U q) + ẗ,
+        which is a difference of places, and 2 Ȧ U q̇."""
+        here, w = self.positions(placed, q), np.zeros((len(self.vertices), 3))
+        turn = np.zeros_like(placed.A)
+        for pose, first, second in zip(past.poses, (*past.first, 0.0), past.second, strict=False):
+            then = self.place(pose)
+            w += second * (self.positions(then, q) - here)
+            turn += first * (then.A - placed.A)
+        moved = (self._columns @ rate).reshape(-1, 3, 1)
+        w += 2.0 * (turn @ moved)[:, :, 0]
+        return -np.asarray((w[:, None, :] @ placed.A).ravel() @ self._weighted)
+
+    def brake(self, placed: Placed, past: Past, q: FloatArray) -> FloatArray:
+        """-Uᵀ Aᵀ M times the velocity of the skinning at the end of a step, (r,)."""
+        total = np.zeros(len(q))
+        for pose, first in zip(past.poses, past.first, strict=False):
+            total -= first * self.lag(placed, self.positions(self.place(pose), q), q)
+        return total
+
+    def ease(self, placed: Placed, force: FloatArray) -> FloatArray:
+        """Accelerations of the coordinates by a force on them, (r,)."""
+        D = self.stretch(placed)
+        return force if D is None else np.asarray(np.linalg.solve(np.eye(len(D)) + D, force), np.float64)
+
+    def widen(self, placed: Placed, motion: Motion, damping: float) -> list[tuple[FloatArray, FloatArray]]:
+        """M (r, r) and pull (r,) of D in inertia and drag by mass; nothing where frames are rotations."""
         D = self.stretch(placed)
         if D is None:
-            return None, pull
+            return []
         ca, drag = motion.ca, motion.cv * damping
-        return (ca + drag) * D, pull + D @ (ca * motion.xa + drag * motion.xv)
+        return [((ca + drag) * D, D @ (ca * motion.xa + drag * motion.xv))]

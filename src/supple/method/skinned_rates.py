@@ -7,9 +7,10 @@ from supple.method.skinned_state import SkinnedState
 from supple.rig import SkinnedRig
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["lift_rates"]
+__all__ = ["find_rig_velocity", "lift_rates"]
 
 FloatArray = NDArray[np.float64]
+_NUDGE = 1e-5  # [rad] and [m]: half the digits that differences of second order can have
 
 
 def lift_rates(rig: SkinnedRig, basis: Basis | DomainBases, state: SkinnedState) -> tuple[FloatArray, FloatArray]:
@@ -23,6 +24,21 @@ def lift_rates(rig: SkinnedRig, basis: Basis | DomainBases, state: SkinnedState)
     A, _ = rig.frames(state.pose)
     v, a = (slopes[k] + _turn(A, basis.lift(state.shapes[1 + k] - own[k])) for k in (0, 1))
     return v, a
+
+
+def find_rig_velocity(rig: SkinnedRig, pose: FloatArray, held: NDArray[np.integer], v: FloatArray) -> FloatArray:
+    """Velocities of the skinning at all vertices [m/s], (n, 3), from those v [m/s], (k, 3), of what bones hold."""
+    if not v.any():
+        return np.zeros_like(rig.rest)
+
+    def slope(way: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        ends = (rig.positions(pose + sign * _NUDGE * way, vertices) for sign in (1.0, -1.0))
+        return (next(ends) - next(ends)) / (2.0 * _NUDGE)
+
+    by_pose = np.array([slope(way, held).ravel() for way in np.eye(len(pose))]).T
+    rate = np.linalg.lstsq(by_pose, v.ravel(), rcond=1e-6)[0]
+    size = float(np.abs(rate).max())
+    return size * slope(rate / size) if size > 0.0 else np.zeros_like(rig.rest)
 
 
 def _turn(A: FloatArray, field: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """The subspace that a skinned body moves in, as its solver sees it; here one for the whole body."""
 
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,7 @@ from supple.cubature.packed_elements import PackedElements
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
-from supple.method.reduced_loads import STILL
-from supple.method.reduced_newton import Scratch, is_large, newton_kernel
+from supple.method.reduced_newton import Found, Given, LoadLoops, Scratch, minimise_whole
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
 from supple.rig import SkinnedRig
@@ -36,11 +35,8 @@ class Space(Protocol, Generic[Elements]):
     def pose(self, pose: FloatArray) -> Elements:
         """Its elements in a pose, in memory that the next call uses again."""
 
-    def minimise(self, elements: Elements, given: tuple[Any, ...], coupled: bool) -> tuple[Any, ...]:
-        """What the compiled Newton's method finds; `given`: data of the loads, beginning, guess and settings.
-
-        `coupled`: loads tie all coordinates to each other.
-        """
+    def minimise(self, elements: Elements, loads: LoadLoops, given: Given, *, coupled: bool) -> Found:
+        """What the compiled Newton's method finds; `coupled`: loads tie all coordinates to each other."""
 
     def draw(self) -> Basis:
         """What is drawn of it, with the stiffness of its coordinates at rest."""
@@ -60,18 +56,12 @@ class WholeSpace:
         self._elements = SkinnedElements.build(body, rig, model.basis.columns, rule.members, rule.weights)
         elements = self._elements.elements
         self._scratch = Scratch.of(elements, elements.rank)
-        self._newton = newton_kernel(elements.loops, STILL, is_large(elements))
 
     def pose(self, pose: FloatArray) -> ReducedElements:
         return self._elements.pose(pose)
 
-    def minimise(self, elements: ReducedElements, given: tuple[Any, ...], coupled: bool) -> tuple[Any, ...]:
-        s = self._scratch
-        found: tuple[Any, ...] = self._newton(
-            s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds, *given,
-            s.L, s.signs, s.stack, s.halves, s.K,
-        )  # fmt: skip
-        return found
+    def minimise(self, elements: ReducedElements, loads: LoadLoops, given: Given, *, coupled: bool) -> Found:
+        return minimise_whole(elements, elements.rest, self._scratch, loads, given)
 
     def draw(self) -> Basis:
         return self._basis

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.sets import NO_PAIRS
 from supple.method.state import pack_live, unpack_live
 from supple.solve.live import Live
 
@@ -16,7 +17,7 @@ _ARRAYS = ("shapes", "pose", "particles", "former_poses", "former_shapes", "span
 
 
 class SkinnedState(NamedTuple):
-    """Few numbers: none of them grows with the mesh."""
+    """Few numbers: none of them grows with the mesh, but for what touches."""
 
     time: float
     """[s]"""
@@ -33,6 +34,8 @@ class SkinnedState(NamedTuple):
     spans: FloatArray
     """How long these steps took [s], (2,); zero where there was none."""
     live: Live
+    pairs: NDArray[np.int32] = NO_PAIRS
+    """Vertices and the triangles of the body's own surface that they touch, (k, 2)."""
 
     @property
     def drift(self) -> FloatArray:
@@ -56,10 +59,11 @@ class SkinnedState(NamedTuple):
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""
         own = {name: getattr(self, name) for name in _ARRAYS}
-        return {"time": np.array(self.time), **own, **pack_live(self.live)}
+        return {"time": np.array(self.time), "pairs": self.pairs, **own, **pack_live(self.live)}
 
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "SkinnedState":
         """The state that was packed."""
         own = {name: np.asarray(arrays[name], np.float64) for name in _ARRAYS}
-        return cls(time=float(arrays["time"]), live=unpack_live(arrays), **own)
+        pairs = np.asarray(arrays["pairs"], np.int32)
+        return cls(time=float(arrays["time"]), live=unpack_live(arrays), pairs=pairs, **own)

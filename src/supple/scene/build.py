@@ -21,9 +21,12 @@ from supple.method import (
     ArticulatedModel,
     ArticulatedSolver,
     FullSolver,
+    PoseSpaceModel,
+    PoseSpaceSolver,
     ReducedModel,
     ReducedSolver,
     SkinnedSolver,
+    SkippingSolver,
     Solver,
     TrainedModel,
 )
@@ -258,9 +261,12 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
         drive = stage.drive
         solver, said = projective_solver(stage.scene, stage.tied, drive.colliders, stage.contact, drive.forces(0.0))
         return Built(**parts, solver=solver, said=tuple(said))
+    if stage.scene.method.name == "skipping":
+        return Built(**parts, solver=skipping_solver(stage))
     if model is None:
         raise SceneError(
-            'method.name = "reduced" needs a trained model: give one, or use prepare_scene(), which finds or trains it.'
+            f'method.name = "{stage.scene.method.name}" needs a trained model: give one, or use prepare_scene(), which '
+            "finds or trains it."
         )
     return Built(**parts, solver=reduced_solver(stage, model), model=model)
 
@@ -282,18 +288,43 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
+def skipping_solver(stage: Stage) -> SkippingSolver:
+    """The solver of a scene that takes full steps only where it must."""
+    time, method = stage.scene.time, stage.scene.method
+    return SkippingSolver(
+        stage.body,
+        integrator=time.integrator,
+        tolerance=method.accuracy,
+        throttle=method.throttle,
+        max_rank=method.max_rank,
+        newton_tolerance=method.residual,
+        linear_solver=method.linear_solver,
+        max_iterations=method.max_iterations,
+        time_step=time.step,
+        colliders=stage.drive.colliders,
+        contact=stage.contact,
+    )
+
+
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     """The solver of a scene in a trained subspace."""
     rigging, method = stage.drive.rigging, stage.scene.method
-    common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
+    common: dict[str, Any] = {
+        "integrator": stage.scene.time.integrator,
+        "tolerance": method.residual,
+        "colliders": stage.drive.colliders,
+        "contact": stage.contact,
+    }
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
     if not isinstance(model, ReducedModel):
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
+        if isinstance(model, PoseSpaceModel):
+            return PoseSpaceSolver(stage.body, rigging.rig, model, **common)
         if isinstance(model, ArticulatedModel):
             return ArticulatedSolver(stage.body, rigging.skin, model, **common)
         return SkinnedSolver(stage.body, rigging.skin, model, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
-    return ReducedSolver(stage.body, model, colliders=stage.drive.colliders, contact=stage.contact, **common)
+    return ReducedSolver(stage.body, model, **common)

@@ -47,9 +47,9 @@ class Asked:
 def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build and train a scene, run it under both methods and write the page; the result by name."""
     scene = open_scene(asked.source, asked.changes)
-    method = asked.method or ("reduced" if scene.method.name == "full" else scene.method.name)
+    method = asked.method or scene.subspace_method
     if method == "full":
-        raise SceneError("the full solver compared with itself says nothing: give  --method reduced.")
+        raise SceneError("the full solver compared with itself says nothing: give  --method reduced  or  posespace.")
     page = _place_page(asked)
     if asked.plots is not None:
         probe_folder(asked.plots / "error.svg")
@@ -88,7 +88,11 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
             option = "--models" if asked.models else "--pareto"
             raise SceneError(f'method.name = "{method}" is not trained, so there is nothing for {option}: remove it.')
         return [Contestant(method, prepare_scene(stage, listener, asked.source))]
-    if asked.models:
+    if method == "skipping":
+        if asked.models:
+            raise SceneError("skipping learns while it runs and takes no models: leave  --models  out.")
+        found = [Contestant(method, add_solver(stage))]
+    elif asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]
         labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
@@ -112,6 +116,8 @@ def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, w
     method = scene.method.model_copy(update={"tolerance": accuracy, "rank": None, "elements": None})
     other = replace(stage, scene=scene.model_copy(update={"method": method}))
     label = f"{method.name}, {to_percent(accuracy)}"
+    if method.name == "skipping":
+        return [Contestant(label, add_solver(other))]
     try:
         return [Contestant(label, add_solver(other, train_scene(other, None, listener, asked.source)))]
     except TrainingError as error:

@@ -12,6 +12,7 @@ from supple.scene.compare_facts import LIVELY
 from supple.scene.compare_pictures import Gallery
 from supple.scene.compare_plots import Plot
 from supple.scene.compare_words import say_kept, to_length, to_percent
+from supple.scene.timeline import tell_timeline
 
 __all__ = ["make_page"]
 
@@ -57,6 +58,7 @@ def make_page(
     page.add_table(["", facts["full"]["label"], *(m["label"] for m in facts["methods"])], _cost_rows(facts))
     page.add_paragraph(_say_full(facts))
     _add_plots(page, plots, "time", "pareto")
+    _add_timelines(page, comparison)
     page.add_section("Is the motion a fair trial?")
     page.add_paragraph(_say_motion(facts["motion"]))
     _add_training(page, comparison, plots)
@@ -180,6 +182,15 @@ def _say_motion(motion: Mapping[str, Any]) -> str:
         f"{bent}At half time its kinetic energy is {half} of the peak (in the second half at most {later}), {verdict} "
         f"the {to_percent(LIVELY)} of a lively motion."
     )
+
+
+def _add_timelines(page: Page, comparison: Comparison) -> None:
+    """What each step was, for methods that skip some."""
+    for entry in comparison.entries:
+        lines = tell_timeline(entry.track.rows)
+        if lines:
+            page.add_section("Steps skipped")
+            page.add_code("\n".join([f"{entry.contestant.label}:", *lines]))
 
 
 def _add_training(page: Page, comparison: Comparison, plots: Mapping[str, Plot]) -> None:

@@ -22,6 +22,7 @@ from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
 from supple.scene.schema import MethodName, Scene
 from supple.scene.section import change_files
+from supple.scene.timeline import tell_timeline
 from supple.scene.toml import write_toml
 
 __all__ = ["Launch", "launch", "save_scene"]
@@ -50,7 +51,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
     written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
-    model = scene.method.model or (default_model(asked.source) if scene.method.name == "reduced" else None)
+    model = scene.method.model or (default_model(asked.source) if scene.method.name != "full" else None)
     solids = [table.file for table in scene.collider]
     _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
@@ -130,7 +131,8 @@ def save_scene(path: Path, scene: Scene, comment: str) -> None:
 def _closing_words(result: RunResult, asked: Launch) -> list[str]:
     """What was done and where it lies."""
     lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
-    lines += [f"wrote {path}" for path in result.files]
+    lines += tell_timeline(result.rows)
+    lines += [f"wrote {path}" for path in (*result.files, result.timeline) if path is not None]
     if result.stopped:
         lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
     return lines
@@ -171,6 +173,7 @@ def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> d
         "metres_per_unit": built.scene.metres,
         "up_axis": built.scene.up_axis,
         "ms_per_frame": result.ms_per_frame,
+        "timeline": None if result.timeline is None else str(result.timeline),
         "findings": [asdict(finding) for finding in findings],
         "rows": [asdict(row) for row in result.rows],
     }

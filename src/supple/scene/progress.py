@@ -8,7 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
-__all__ = ["FrameRow", "Listener", "LogListener", "SilentListener", "TerminalListener", "pick_listener"]
+__all__ = ["FrameRow", "Listener", "LogListener", "SilentListener", "StepRow", "TerminalListener", "pick_listener"]
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """What a method that skips steps did in one."""
+
+    kind: str  #: "full" or "reduced"
+    checked: bool  #: reduced, and its error was estimated in full space
+    rejected: bool  #: full, in place of a reduced step that was refused
+    learned: bool  #: full, and a model was trained after it
+    rank: int  #: of the subspace
+    elements: int  #: that forces come from; 0 in full space
+    error: float | None  #: of a step, by the last check, relative to the motion
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class FrameRow:
     contact_rounds: int = 0  #: looks for contacts
     contact_settled: bool = True  #: a further look would have changed nothing
     crossings: int | None = None  #: passages through a surface; None where that is not checked
+    steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
 
 
 class Listener(Protocol):

@@ -15,6 +15,7 @@ from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
 from supple.scene.replay import EventLog
 from supple.scene.simulate import simulate, start_scene
+from supple.scene.timeline import Timeline
 
 __all__ = ["RunResult", "run_scene"]
 
@@ -28,6 +29,7 @@ class RunResult:
     files: tuple[Path, ...]
     checkpoint: Path | None  #: where it can be resumed, when it was stopped
     rows: tuple[FrameRow, ...] = field(repr=False, default=())
+    timeline: Path | None = None  #: what each step was, for a method that skips some
 
     @property
     def ms_per_frame(self) -> float:
@@ -52,15 +54,21 @@ def run_scene(
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,
         Recorder(built, outputs, resume=resume, events=events) as recorder,
+        Timeline(outputs, recorder.resumed, built.scene.time.step) as timeline,
     ):
         try:
-            return _record_frames(built, recorder, events, listener, request)
+            return _record_frames(built, recorder, timeline, events, listener, request)
         finally:
             listener.end()
 
 
 def _record_frames(
-    built: Built, recorder: Recorder, events: EventLog | None, listener: Listener, request: StopRequest
+    built: Built,
+    recorder: Recorder,
+    timeline: Timeline,
+    events: EventLog | None,
+    listener: Listener,
+    request: StopRequest,
 ) -> RunResult:
     """Simulate what is left to do, recording each frame."""
     last = built.scene.time.frames
@@ -74,6 +82,7 @@ def _record_frames(
             recorder.write(now)
             if now.row is not None:
                 rows.append(now.row)
+                timeline.add(now.row)
                 listener.frame(now.row)
             if request.asked and now.frame < last:
                 break
@@ -82,6 +91,6 @@ def _record_frames(
         recorder.save(now)
         raise
     if now.frame < last:
-        return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows))
+        return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows), timeline.file)
     recorder.discard_checkpoint()
-    return RunResult(now.frame, False, recorder.files, None, tuple(rows))
+    return RunResult(now.frame, False, recorder.files, None, tuple(rows), timeline.file)

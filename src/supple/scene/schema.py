@@ -22,8 +22,9 @@ from supple.scene.units import UNITS, UNITS_RULE
 __all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
-NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
-MethodName = Literal["full", "reduced", "projective", "hyperreduced"]
+NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
+POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
+MethodName = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -96,16 +97,19 @@ class MethodTable(Section):
 
     name: MethodName = Field(
         default="full",
-        description="full: every vertex is an unknown; reduced: a trained subspace; projective: constraints projected "
-        "in turn, every vertex an unknown; hyperreduced: the same in small spaces, without training",
+        description="full: every vertex is an unknown; reduced: a trained subspace; skipping: full steps teach a "
+        "subspace in which the others are taken; posespace: a subspace for every pose of a "
+        'rig with rest = "posed"; projective: constraints projected in turn, every vertex an unknown; hyperreduced: '
+        "the same in small spaces, without training",
     )
     tolerance: float | None = Field(
         default=None,
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced: error against the full solver that training aims at (0.01); projective: part of the body's size "
-        "below which iterations end (0); hyperreduced: error against unreduced steps, by which spaces are chosen",
+        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05); skipping: error of a "
+        "step, relative to the motion (1e-3); projective: part of the body's size below which iterations end (0); "
+        "hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -116,11 +120,19 @@ class MethodTable(Section):
     max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
     model: Annotated[str | None, FILE] = Field(
         default=None,
-        description="reduced: trained model (default: `NAME.model.npz` beside the scene, trained when it is missing)",
+        description="reduced, posespace: trained model (default: `NAME.model.npz` beside the scene, trained when it is "
+        "missing)",
     )
     rank: int | None = Field(
-        default=None, ge=1, le=2000, description="reduced: fixed size of the subspace, or of the largest of its domains"
+        default=None,
+        ge=1,
+        le=2000,
+        description="reduced, posespace: fixed size of the subspace, or of the largest of its domains",
     )
+    throttle: float = Field(
+        default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
+    )
+    max_rank: int = Field(default=45, ge=1, le=300, description="skipping: largest subspace that is learned")
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
     iterations: int | None = Field(
         default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
@@ -172,8 +184,9 @@ class MethodTable(Section):
 
     @property
     def accuracy(self) -> float:
-        """Relative error against the full solver that a reduced model shall have."""
-        return (self.tolerance if self.name == "reduced" else None) or ACCURACY
+        """Relative error that a reduced model shall have against the full solver, or a step that is skipped."""
+        usual = {"posespace": POSED_ACCURACY, "skipping": SKIPPING}.get(self.name, ACCURACY)
+        return (None if self.name == "full" else self.tolerance) or usual
 
 
 class OutputTable(Section):
@@ -276,6 +289,13 @@ class Scene(Section):
         if self.gravity is True:
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
+
+    @property
+    def subspace_method(self) -> MethodName:
+        """The method in a subspace that suits the scene: its own, if that is one."""
+        if self.method.name != "full":
+            return self.method.name
+        return "posespace" if self.rig is not None and self.rig.rest == "posed" else "reduced"
 
     def under(self, method: MethodName) -> Scene:
         """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""

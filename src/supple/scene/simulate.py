@@ -16,7 +16,7 @@ from supple.method import Report, Solver
 from supple.scene.build import Built
 from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
-from supple.scene.progress import FrameRow
+from supple.scene.progress import FrameRow, StepRow
 from supple.scene.replay import EventLog
 from supple.solve import Inputs
 
@@ -112,6 +112,7 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         kind=reports[-1].kind,
         contact_rounds=sum(report.contact_rounds for report in reports),
         contact_settled=all(report.contact_settled for report in reports),
+        steps=tuple(_list_steps(reports)),
         **_sum_contacts(reports[-1].touching, len(built.drive.obstacles)),
     )
 
@@ -121,6 +122,16 @@ def _stored_energy(built: Built, time: float, x: NDArray[np.float64], volume: fl
     if built.tied is None or not built.scene.method.is_projective:
         return built.drive.rest_body(time).energy(x)
     return sum(constraint.inflated(volume).energy(x) for constraint in built.tied.constraints)
+
+
+def _list_steps(reports: Sequence[Report]) -> Iterator[StepRow]:
+    """What a method that skips steps did in each."""
+    for report in reports:
+        skip = report.skip
+        if skip is not None:
+            yield StepRow(
+                report.kind, skip.checked, skip.rejected, skip.learned, skip.rank, skip.elements, report.estimated_error
+            )
 
 
 def _sum_contacts(touching: Touch | None, colliders: int) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""Hyper-reduced projective dynamics: a body slides off a ball onto a floor; how well its projections are fitted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from supple.bench.hyper_case import Case, make_drop, make_mesh
+from supple.bench.hyper_figures import PAPER
+from supple.bench.hyper_measure import Row, fill, measure_floor, measure_frames, run_hyper, run_unreduced
+from supple.contact.plane import Plane
+from supple.contact.sphere import Sphere
+from supple.mesh import TetMesh
+from supple.method import SpaceSizes
+from supple.solve import Placement
+
+__all__ = ["run"]
+
+_TETS = {"small": 12_000, "paper": 733_649}
+_SIZES = SpaceSizes(handles=100, functions=70)  # 1200 and 420 dofs
+_STIFFNESS = (1.0, 10.0)
+_SHAPE, _FRAMES, _FULL = "walker", 80, {"small": 30, "paper": 4}
+_BALL, _CENTRE = 0.25, np.array([0.1, 0.25, 0.05])  # m
+
+
+def run(size: str, mesh: Path | None = None) -> list[Row]:
+    """Rows of the benchmark at size "small" or "paper", for a mesh of a file if one is given."""
+    run_hyper(_slide(make_mesh(None, _SHAPE, 2_000), 1.0), _SIZES)  # kernels compile or load
+    body, rows = make_mesh(mesh, _SHAPE, _TETS[size]), []
+    for stiffness in _STIFFNESS:
+        case = _slide(body, stiffness)
+        found = run_hyper(case, _SIZES)
+        rows.append(measure_frames(found, run_unreduced(case, _FULL[size])) | measure_floor(found))
+    return [fill(row) for row in (*rows, PAPER["dragon"])]
+
+
+def _slide(mesh: TetMesh, stiffness: float) -> Case:
+    case = make_drop(mesh, stiffness, _FRAMES)
+    places = Placement.still(), Placement(np.eye(3), _CENTRE)
+    return replace(case, name=f"slide x{stiffness:g}", colliders=(Plane(), Sphere(_BALL)), places=places)

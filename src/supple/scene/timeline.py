@@ -1,0 +1,88 @@
+"""The timeline of a run that skips steps: what kind each step was, in words, as a strip and as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from supple.errors import FileFormatError
+from supple.io.files import writing
+from supple.scene.progress import FrameRow, StepRow
+from supple.scene.simulate import Simulated
+
+__all__ = ["Timeline", "tell_timeline"]
+
+SCHEMA = "supple timeline 1"
+WIDTH = 72  #: characters of a strip
+FULL, MIXED, REDUCED = "#", "+", "."
+
+
+class Timeline:
+    """The steps of a run, written beside its first output when the run ends, however it ends (it is a context).
+
+    A run that goes on keeps what it left before; one of a method that skips no steps leaves nothing.
+    """
+
+    def __init__(self, outputs: Sequence[Path], resumed: Simulated | None, duration: float) -> None:
+        """For steps of `duration` [s]; `resumed` is where the run goes on."""
+        self._path = outputs[0].with_name(f"{outputs[0].name}.timeline.json") if outputs else None
+        self._duration = duration
+        self._steps: list[dict[str, Any]] = []
+        if self._path is not None and self._path.exists():
+            if resumed is not None:
+                self._steps = [step for step in _load(self._path) if step["frame"] <= resumed.frame]
+            else:
+                self._path.unlink()  # of another run
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is written; None where there is nothing to write."""
+        return self._path if self._steps else None
+
+    def add(self, row: FrameRow) -> None:
+        """Take in the steps of a frame."""
+        self._steps += [{"frame": row.frame, **asdict(step)} for step in row.steps]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            text = json.dumps({"schema": SCHEMA, "step_s": self._duration, "steps": self._steps})
+            with writing(self.file):
+                self.file.write_text(text, encoding="utf-8")
+
+
+def _load(path: Path) -> list[dict[str, Any]]:
+    """The steps that an earlier part of the run left."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return [dict(step, frame=int(step["frame"])) for step in content["steps"]]
+    except (ValueError, LookupError, TypeError):
+        raise FileFormatError(f"{path} is no timeline of supple: move it away, or name another output.") from None
+
+
+def tell_timeline(rows: Sequence[FrameRow]) -> list[str]:
+    """How many steps were skipped, and a strip of them in time; nothing for methods that skip none."""
+    steps = [step for row in rows for step in row.steps]
+    if not steps:
+        return []
+    full = sum(step.kind == "full" for step in steps)
+    rejected, checked, learned = (sum(getattr(s, name) for s in steps) for name in ("rejected", "checked", "learned"))
+    return [
+        f"{100 * (1 - full / len(steps)):.1f} % of {len(steps)} steps skipped: {full} full ({rejected} after "
+        f"a rejected one), {checked} checked, {learned} times trained",
+        f"{_draw(steps)}  {FULL} full, {MIXED} some full, {REDUCED} reduced",
+    ]
+
+
+def _draw(steps: Sequence[StepRow]) -> str:
+    """One character for as many steps as fit the width."""
+    is_full = np.array([step.kind == "full" for step in steps])
+    shares = [part.mean() for part in np.array_split(is_full, min(WIDTH, len(steps)))]
+    return "".join(FULL if share == 1.0 else REDUCED if share == 0.0 else MIXED for share in shares)
