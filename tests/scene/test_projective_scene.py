@@ -24,9 +24,11 @@ BLOCK: dict[str, Any] = {
     "pin": [{"select": "min x"}],
     "method": {"name": "projective"},
 }
-SHELL = override(
-    BLOCK, {"mesh": {"shape": "sphere", "resolution": 6, "size": {"radius": 0.1}}, "shell": {"thickness": 1e-3}}
-)
+SHELL: dict[str, Any] = {
+    **BLOCK,
+    "mesh": {"shape": "sphere", "resolution": 6, "size": {"radius": 0.1}},
+    "shell": {"thickness": 1e-3},
+}
 METHODS = ("projective", "hyperreduced")
 
 
@@ -193,7 +195,7 @@ def test_more_handles_than_vertices_are_as_many_as_there_are() -> None:
 def test_loose_parts_all_get_handles() -> None:
     pair = {
         "mesh": {"shape": "box", "resolution": 12},
-        "shell": {"thickness": 1e-2, "open": {"box": [[-0.2, -1, -1], [0.2, 1, 1]]}},
+        "shell": {"thickness": 1e-2, "open": {"box": [[-0.03, -1, -1], [0.03, 1, 1]]}},
     }
     scene = parse_scene(changed(BLOCK, **pair, method={"name": "hyperreduced"}, pin=[{"select": "min y"}]))
     built = build_scene(scene)
@@ -202,7 +204,7 @@ def test_loose_parts_all_get_handles() -> None:
 
 
 def test_tolerance_chooses_spaces_and_warns_where_it_is_missed() -> None:
-    method = {"name": "hyperreduced", "handles": 8, "samples": 200, "functions": 8}
+    method = {"name": "hyperreduced", "handles": 8, "samples": 10_000, "functions": 10_000}
     scene = parse_scene(changed(BLOCK, mesh={"resolution": 8}, method={**method, "tolerance": 0.9}))
     built = build_scene(scene)
     assert "miss unreduced steps by" in built.said[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.errors import SceneError
+from supple.errors import MeshError, SceneError
 from supple.io import RenderMesh, load_mesh, load_surface
 from supple.mesh import Sheet, TetMesh, TriMesh, tetrahedralise
 from supple.scene.schema import MeshTable
@@ -114,9 +114,12 @@ def _take_tets(mesh: TetMesh, table: MeshTable) -> TetMesh:
 
 def _fill(surface: TriMesh, table: MeshTable) -> TetMesh:
     """Tetrahedra inside a surface, as many as the table asks for."""
-    if table.resolution is not None:
-        return tetrahedralise(surface, resolution=table.resolution)
-    return tetrahedralise(surface, elements=table.elements or DEFAULT_ELEMENTS)
+    try:
+        if table.resolution is not None:
+            return tetrahedralise(surface, resolution=table.resolution)
+        return tetrahedralise(surface, elements=table.elements or DEFAULT_ELEMENTS)
+    except MeshError as error:
+        raise MeshError(f"{str(error).removesuffix('.')}, or simulate it as it is: add a [shell].") from None
 
 
 def _drawn_surface(table: MeshTable, surface: TriMesh | None, metres: float) -> TriMesh | None:
