@@ -23,7 +23,7 @@ from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
-__all__ = ["CONVERGED", "LoadLoops", "Scratch", "SpaceLoops", "newton_kernel"]
+__all__ = ["CONVERGED", "WHOLE", "LoadLoops", "Scratch", "SpaceLoops", "is_large", "newton_kernel", "square_kernel"]
 
 CONVERGED = 0
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
@@ -106,10 +106,18 @@ def newton_kernel(
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     space = space or WHOLE
-    materials = {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
-    square = compile_copy(space.square, f"{loops.name}_{large}", materials, parallel=large)
-    names = {**materials, **loads._asdict(), **space._asdict(), "square": square}
+    names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
     return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
+
+
+@cache
+def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = None) -> Callable[..., Any]:
+    """The compiled stiffness of a kind of space, by default that of a whole body."""
+    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", _materials(loops), parallel=large)
+
+
+def _materials(loops: PointLoops) -> dict[str, Any]:
+    return {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
 
 
 def is_large(elements: ReducedElements) -> bool:

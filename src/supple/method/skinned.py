@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.checks import check_duration, check_settings
+from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.domain_space import DomainSpace
 from supple.method.halving import Tally, advance
 from supple.method.novelty import Novelty
@@ -87,7 +87,7 @@ class SkinnedSolver:
             x = self.rig.rest
             return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
         pose = self._pose_of(inputs.begin)
-        self._refuse_other_pins(inputs.begin, pose)
+        refuse_other_pins(self.body, self.rig, inputs.begin, pose)
         x = self.rig.positions(pose)
         a = np.zeros_like(x) if self.is_static else initial_acceleration(self.body, x, inputs.begin.forces)
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time, pose=pose)
@@ -228,16 +228,6 @@ class SkinnedSolver:
         if moment.pose is None:
             raise SceneError(f"the moment {moment.time:.6g} s of a skinned body has no pose: give one at every moment.")
         return self.rig.skeleton.check(moment.pose)
-
-    def _refuse_other_pins(self, begin: Moment, pose: FloatArray) -> None:
-        """Refuse pins that do not follow the rig: the subspace has no coordinates for them."""
-        away = np.abs(begin.targets - self.rig.positions(pose, self.body.pins.vertices))
-        if away.max(initial=0.0) > 1e-6 * self.body.mesh.size():
-            vertex = self.body.pins.vertices[int(away.max(axis=1).argmax())]
-            raise SceneError(
-                f"the pin of vertex {vertex} is {away.max():.3g} m from where the rig takes it, which a skinned "
-                "subspace cannot follow: let pins follow the bones, or use the full solver."
-            )
 
     def _failure(
         self, state: SkinnedState, pose: FloatArray, q: FloatArray, residual: float, status: int, inputs: Inputs

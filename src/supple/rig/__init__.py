@@ -20,6 +20,7 @@ from supple.rig.preroll import preroll
 from supple.rig.retarget import Retargeted, retarget
 from supple.rig.rig import Rig
 from supple.rig.rigid import check_rigid
+from supple.rig.root import Root
 from supple.rig.skeleton import Skeleton
 from supple.rig.skinning import SkinnedRig
 from supple.rig.stack import Stack
@@ -44,6 +45,7 @@ __all__ = [
     "Reach",
     "Retargeted",
     "Rig",
+    "Root",
     "Skeleton",
     "SkinnedRig",
     "Stack",

@@ -1,17 +1,19 @@
 """How much each example counts in a pose: interpolation with the radial function φ(r) = r."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from supple.errors import SceneError
 
-__all__ = ["TOO_CLOSE", "PoseWeights"]
+__all__ = ["TOO_CLOSE", "PoseWeights", "share_examples"]
 
 FloatArray = NDArray[np.float64]
 
 #: Examples nearer to each other than this share of the spread of all are one pose.
 TOO_CLOSE = 1e-6
+_NOTHING = 1e-6  # weights below this are none, so that what is summed by them is short
 
 
 class PoseWeights:
@@ -29,7 +31,8 @@ class PoseWeights:
         distances = cdist(self.points, self.points)
         _refuse_twins(distances)
         # A matrix of distances between different points is invertible, but for the 1 x 1 one
-        self._trained = np.linalg.inv(distances) if len(distances) > 1 else np.zeros((1, 1))
+        self.trained: FloatArray = np.linalg.inv(distances) if len(distances) > 1 else np.zeros((1, 1))
+        """ŵ of Eq. (2), (k, k)."""
 
     def __len__(self) -> int:
         return len(self.points)
@@ -39,9 +42,35 @@ class PoseWeights:
         point = np.asarray(embedded, np.float64)
         if len(self) == 1:
             return np.ones(1)
-        weights = self._trained @ cdist(self.points, point[None])[:, 0]
+        weights = self.trained @ cdist(self.points, point[None])[:, 0]
         # Never below ½: with a = Φ⁻¹1, the distance between the measures a/|a| and a Dirac in the pose is real
         return np.asarray(weights / weights.sum())
+
+    def shares(self, embedded: ArrayLike) -> FloatArray:
+        """The same weights for what must stay positive: none below 0, and still 1 in all, (k,)."""
+        return np.asarray(share_examples(self.points, self.trained, np.asarray(embedded, np.float64)))
+
+
+@njit(cache=True)
+def share_examples(points: FloatArray, trained: FloatArray, point: FloatArray) -> FloatArray:
+    """`PoseWeights.shares`, for compiled loops."""
+    count = len(points)
+    if count == 1:
+        return np.ones(1)
+    apart, weights = np.empty(count), np.zeros(count)
+    for k in range(count):
+        square = 0.0
+        for i in range(point.size):
+            square += (point[i] - points[k, i]) ** 2
+        apart[k] = np.sqrt(square)
+    for k in range(count):
+        for j in range(count):
+            weights[k] += trained[k, j] * apart[j]
+    total = weights.sum()
+    for k in range(count):
+        weights[k] = weights[k] / total if weights[k] > _NOTHING * total else 0.0
+    weights /= weights.sum()
+    return weights
 
 
 def _refuse_twins(distances: FloatArray) -> None:

@@ -13,6 +13,9 @@ from supple.subspace.growth import empty_basis, grow, shrink
 from supple.subspace.interface import Interface
 from supple.subspace.modes import linear_modes
 from supple.subspace.pca import principal_basis
+from supple.subspace.pose_bases import PoseBases
+from supple.subspace.pose_choice import choose_poses
+from supple.subspace.pose_models import build_pose_bases
 from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.restriction import Restriction, region_weights
@@ -25,11 +28,14 @@ __all__ = [
     "DomainBases",
     "Domains",
     "Interface",
+    "PoseBases",
     "RestStiffness",
     "Restriction",
     "bone_domains",
     "bone_owners",
+    "build_pose_bases",
     "carried_fields",
+    "choose_poses",
     "diagonalise",
     "empty_basis",
     "fit_rigid",

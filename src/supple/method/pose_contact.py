@@ -1,0 +1,54 @@
+"""Poses in which a rig drives a body into itself, put right before anything is learned from them ([XB16] 5 and 6)."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supple.contact.self_contact import SelfContact
+from supple.contact.settings import ContactSettings
+from supple.elastic import Body
+from supple.errors import SuppleWarning
+from supple.method.full import FullSolver
+from supple.rig import PoseSpace, Rig, Root
+from supple.solve.inputs import Inputs, Moment
+
+__all__ = ["part_poses"]
+
+FloatArray = NDArray[np.float64]
+
+_DEPTH = 0.01  # of a mean edge of the surface: less is touching, not passing through
+
+
+def part_poses(body: Body, rig: Rig, poses: ArrayLike, contact: ContactSettings | None = None) -> Rig:
+    """The rig, corrected in those of the poses (k, p) in which its shape passes through itself.
+
+    There flesh is pressed apart until it is in equilibrium with itself, held where pins are; the other poses stay as
+    they are, and in between corrections are interpolated. Without such a pose it is the rig that was given.
+    """
+    settings = contact or ContactSettings(self_contact=True)
+    root, finder = Root.of(rig), SelfContact(body.mesh, thickness=settings.thickness, ignored=settings.ignored)
+    still = [root.still(pose) for pose in np.asarray(poses, np.float64)]
+    shapes = [rig.positions(pose) for pose in still]
+    deep = [bool(finder.find(shape).depth.max(initial=0.0) > _DEPTH * finder.edge) for shape in shapes]
+    if not any(deep):
+        return rig
+    solver = FullSolver(body, integrator="static", contact=settings, rig=rig, rest="posed")
+    corrections = np.zeros((len(still), *rig.rest.shape))
+    for k in np.flatnonzero(deep):
+        corrections[k] = _press_apart(solver, still[k], shapes[k], int(k)) - shapes[k]
+    return PoseSpace(rig, still, corrections)
+
+
+def _press_apart(solver: FullSolver, pose: FloatArray, shape: FloatArray, number: int) -> FloatArray:
+    """Where the flesh of a pose, at rest in its shape (n, 3) [m], comes to lie beside itself [m], (n, 3)."""
+    targets = shape[solver.body.pins.vertices]
+    still = Inputs(Moment(0.0, targets, pose=pose), Moment(1.0, targets, pose=pose))
+    state, report = solver.step(solver.start(still), still)
+    if not report.contact_settled:
+        warnings.warn(
+            f"the body still changes where it touches itself in pose {number}: mend that pose, or mesh finer.",
+            SuppleWarning,
+            stacklevel=3,
+        )
+    return solver.positions(state)

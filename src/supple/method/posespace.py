@@ -1,0 +1,276 @@
+"""Pose-space dynamics ([XB16]): flesh that springs back to the shape of the moment, in the subspace of the moment."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body
+from supple.errors import SceneError
+from supple.method.checks import check_duration, check_settings, refuse_other_pins
+from supple.method.halving import Tally, advance
+from supple.method.posespace_handles import PoseHandles
+from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_state import PoseSpaceState
+from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, step_kernel
+from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
+from supple.method.rigged import RiggedBody
+from supple.method.solver import Arrays, Report
+from supple.rig import Rig
+from supple.rig.pose import check_pose
+from supple.rig.pose_weights import PoseWeights
+from supple.rig.root import Root
+from supple.solve.forces import external_force
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.newton import NewtonFailure
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["PoseSpaceSolver"]
+
+FloatArray = NDArray[np.float64]
+
+
+class PoseSpaceSolver:
+    """Implicit Euler or static steps of a body that a rig poses, any rig; the rig's shape is the rest shape."""
+
+    name = "posespace"
+
+    def __init__(
+        self,
+        body: Body,
+        rig: Rig,
+        model: PoseSpaceModel,
+        *,
+        integrator: str = "implicit_euler",
+        tolerance: float = 1e-4,
+        max_iterations: int = 50,
+    ) -> None:
+        """`body` is held by pins that follow `rig`; `tolerance` is Newton's."""
+        check_settings(integrator, tolerance)
+        if integrator == "newmark":
+            raise SceneError('integrator "newmark" is not known in pose space: use "implicit_euler" or "static".')
+        _refuse_unfit(body, rig, model)
+        self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
+        self.is_static, self.rank, self._most = integrator == "static", model.rank, float(max_iterations)
+        self._rigged, self._root, self._examples = (
+            RiggedBody(body, rig, "posed"),
+            Root.of(rig),
+            PoseWeights(model.points),
+        )
+        mass, size = float(body.mass.sum()), body.mesh.size()
+        # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
+        self._floor = 1e-13 * float(np.sqrt(model.stiffest * mass)) * size
+        self._noise = 1e-14 * float(np.sqrt(mass)) * size
+        self._handles = PoseHandles(model, mass * model.stiffest)
+        self._watched = model.watched
+        self._particles = np.searchsorted(self._watched, model.particles)
+        kinds = ReducedElements.build(
+            body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
+        )
+        self._tables = self._make_tables(kinds.bounds)
+        s = Scratch.of(kinds, model.rank)
+        # A step fills G, in double and single precision, with that of its pose
+        self._scratch = (s.address, kinds.gradient, kinds.single, s.L, s.signs, s.stack, s.halves, s.K)
+        self._kernel = step_kernel(kinds.loops, is_large(kinds))
+
+    def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
+        if inputs is None:
+            x = self.rig.rest
+            return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
+        pose = self._pose_of(inputs.begin)
+        refuse_other_pins(self.body, self.rig, inputs.begin, pose)
+        x = self.rig.positions(pose)
+        return self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time, pose=pose)
+
+    def step(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Report]:
+        watch, tally = Stopwatch(), Tally()
+        state, inputs = self._take_events(state, inputs)
+        state = advance(self._single, state, inputs, tally, self.body, self.is_static)
+        spent = watch.finish()
+        return state, Report(
+            {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
+            estimated_error=self.model.error, residual=tally.residual, halvings=tally.halvings,
+        )  # fmt: skip
+
+    def step_all(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs]) -> list[PoseSpaceState]:
+        """Characters that share this model, each a step on, in one compiled call; as `step` takes them, bit for bit."""
+        ready = [self._take_events(state, one) for state, one in zip(states, inputs, strict=True)]
+        stepped = self._advance([state for state, _ in ready], [one for _, one in ready], [Tally() for _ in ready])
+        return [
+            self.step(state, one)[0] if isinstance(new, NewtonFailure) else new
+            for (state, one), new in zip(ready, stepped, strict=True)
+        ]
+
+    def positions(self, state: PoseSpaceState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        return self._place(state, 0, vertices)
+
+    def to_full(self, state: PoseSpaceState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Velocities are those of the last step; accelerations, of which the state knows nothing, are 0."""
+        x = self._place(state, 0, None)
+        return x, (x - self._place(state, 1, None)) / state.step, np.zeros_like(x)
+
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> PoseSpaceState:
+        """The state nearest to given positions in a pose, the neutral one by default.
+
+        Velocities are taken for the rig's, at the particles that feel its acceleration.
+        """
+        pose = self.rig.neutral if pose is None else check_pose(pose, self.rig.controls)
+        x, v = np.asarray(x, np.float64), np.asarray(v, np.float64)
+        w, R = self._examples.shares(self._embed(pose)), self._root.turn(pose)
+        U = np.tensordot(w, self.model.columns, 1).reshape(-1, self.rank)
+        heavy = np.repeat(self.body.mass, 3)[:, None] * U
+        u = (x - self.rig.positions(pose)) @ R
+        y = np.linalg.solve(U.T @ heavy, heavy.T @ u.ravel())
+        posed = self._rigged.at(Moment(time, np.zeros((0, 3)), pose=pose))
+        elastic = float(np.linalg.norm(U.T @ (posed.forces(x) @ R).ravel()))
+        who = self.model.particles
+        places = np.array([self.rig.positions(pose, who), v[who]])
+        poses, both, shares, turns = (np.array([one, one]) for one in (pose, y, w, R))
+        return PoseSpaceState(time, poses, both, shares, turns, places, 1.0, elastic)
+
+    def pack(self, state: PoseSpaceState) -> dict[str, NDArray[np.generic]]:
+        return state.pack()
+
+    def unpack(self, arrays: Arrays) -> PoseSpaceState:
+        return PoseSpaceState.unpack(arrays)
+
+    def describe(self) -> list[str]:
+        model = self.model
+        kind = "static" if self.is_static else "implicit euler"
+        root = "turns with its root" if self._root.turns else "stands in the world"
+        return [
+            f"pose space, {self.rank} coordinates about {len(model.poses)} poses in a frame that {root}, {kind}, "
+            f"Newton to {self.tolerance:g} of the forces that act",
+            f"forces from {len(model.elements):,} of {len(self.body.mesh.tets):,} elements, the rig's acceleration "
+            f"from {len(model.particles):,} of {len(self.body.mass):,} vertices",
+        ]
+
+    def _single(self, state: PoseSpaceState, inputs: Inputs, tally: Tally) -> PoseSpaceState:
+        (found,) = self._advance([state], [inputs], [tally])
+        if isinstance(found, NewtonFailure):
+            raise found
+        return found
+
+    def _advance(
+        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], tallies: Sequence[Tally]
+    ) -> list[PoseSpaceState | NewtonFailure]:
+        """States at the end of steps, or why there is none."""
+        poses = [self._pose_of(one.end) for one in inputs]
+        placed = np.array([self.rig.positions(pose, self._watched) for pose in poses])
+        turns = [self._root.turn(pose) for pose in poses]
+        pushes = [
+            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose)
+            for state, one, pose in zip(states, inputs, poses, strict=True)
+        ]
+        driven = Driven(
+            np.array([self._embed(pose) for pose in poses]),
+            placed,
+            np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
+            np.array([state.y for state in states]),
+            np.array([state.w for state in states]),
+            np.array([state.places for state in states]),
+            *self._handles.gather(pushes),
+            np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
+        )
+        y, w, told = self._kernel(*self._scratch, self._tables, driven)
+        out: list[PoseSpaceState | NewtonFailure] = []
+        for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
+            iterations, _, residual, elastic, status, _ = told[b]
+            tally.newton += int(iterations)
+            if status == FLAT_REST:
+                self._rigged.at(one.end)  # says which
+            if status != CONVERGED:
+                out.append(self._failure(state, one, poses[b], y[b], w[b], residual, int(status)))
+                continue
+            tally.residual = max(tally.residual, float(residual))
+            here = placed[b, self._particles]
+            speed = np.zeros_like(here) if self.is_static else (here - state.places[0]) / one.duration
+            places, own = np.array([here, speed]), elastic / state.live.stiffness
+            out.append(state.follow(one.end.time, poses[b], y[b], w[b], turns[b], places, one.duration, own))
+        return out
+
+    def _settings(self, state: PoseSpaceState, inputs: Inputs) -> tuple[float, ...]:
+        damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
+        return (
+            h, h / state.step, float(not self.is_static), damping.mass, damping.stiffness, factor, self.tolerance,
+            self._floor * factor, self._noise, self._most, factor * state.elastic,
+        )  # fmt: skip
+
+    def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:
+        """The state after what the user did, and the step without it."""
+        check_duration(inputs)
+        if not inputs.events:
+            return state, inputs
+        live = state.live.after(inputs.events, self.positions(state))
+        if self.body.pins.without(live.released).held.sum() < self.body.pins.held.sum():
+            raise SceneError(
+                "a rig cannot let go of a body in a subspace that was trained with it: use the full solver."
+            )
+        return state._replace(live=live), replace(inputs, events=())
+
+    def _make_tables(self, bounds: NDArray[np.int64]) -> PoseTables:
+        model = self.model
+        return PoseTables(
+            self._examples.points,
+            self._examples.trained,
+            model.edges,
+            model.weights,
+            model.volumes,
+            np.searchsorted(self._watched, model.corners),
+            model.moduli,
+            bounds,
+            model.gram,
+            model.turned,
+            self._particles,
+            model.masses,
+            np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
+        )
+
+    def _embed(self, pose: FloatArray) -> FloatArray:
+        return self.rig.embed(self._root.still(pose))
+
+    def _pose_of(self, moment: Moment) -> FloatArray:
+        if moment.pose is None:
+            raise SceneError(f"the moment {moment.time:.6g} s of a posed body has no pose: give one at every moment.")
+        return check_pose(moment.pose, self.rig.controls)
+
+    def _place(self, state: PoseSpaceState, when: int, vertices: NDArray[np.integer] | None) -> FloatArray:
+        columns = self.model.columns if vertices is None else self.model.columns[:, vertices]
+        w, y = state.w[when], state.y[when].astype(np.float32)
+        u = sum(w[i] * (columns[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
+        return np.asarray(self.rig.positions(state.poses[when], vertices) + u @ state.turns[when].T)
+
+    def _failure(
+        self,
+        state: PoseSpaceState,
+        inputs: Inputs,
+        pose: FloatArray,
+        y: FloatArray,
+        w: FloatArray,
+        residual: float,
+        status: int,
+    ) -> NewtonFailure:
+        turn = self._root.turn(pose)
+        there = state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
+        x = self._place(there, 0, None)
+        failure = NewtonFailure(REASONS[status], x, residual)
+        external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
+        failure.terms = {"elastic force": self._rigged.at(inputs.end).forces(x), "external force": external}
+        return failure
+
+
+def _refuse_unfit(body: Body, rig: Rig, model: PoseSpaceModel) -> None:
+    if model.columns.shape[1] != len(body.mass):
+        raise SceneError(
+            f"the model is of a body with {model.columns.shape[1]} vertices where this one has {len(body.mass)}: "
+            "train again."
+        )
+    if model.poses.shape[1] != len(rig.controls):
+        raise SceneError(
+            f"the model is of a rig with {model.poses.shape[1]} controls where this one has {len(rig.controls)}: "
+            "train again."
+        )

@@ -1,0 +1,95 @@
+"""Points of a character that forces push and springs hold, as every example sees them: made once for each load."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import SceneError
+from supple.method.posespace_model import PoseSpaceModel
+from supple.rig import Rig
+from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.live import Live
+
+__all__ = ["PoseHandles", "Pushes"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Pushes(NamedTuple):
+    """What acts on one character, by the number of the handle it acts on."""
+
+    pulls: dict[int, FloatArray]
+    """Forces, those of springs where the rig has the handle among them [N], (3,)."""
+    stiffness: dict[int, FloatArray]
+    """Of springs [N/m], (3,)."""
+
+
+class PoseHandles:
+    """Handles by number; gravity is the first."""
+
+    def __init__(self, model: PoseSpaceModel, hold: float) -> None:
+        """`hold` [N/m]: stiffness shared by the vertices that a user pins."""
+        self._columns, self._hold = model.columns, hold
+        self._rows = [model.gravity]
+        self._known: dict[Hashable, tuple[int, object]] = {}
+        self._stacks: dict[tuple[int, ...], FloatArray] = {}
+
+    def find(self, forces: Sequence[Force], live: Live, rig: Rig, pose: FloatArray) -> Pushes:
+        """What acts in a pose."""
+        pulls: dict[int, FloatArray] = {}
+        for force in forces:
+            number, vector = self._of_force(force)
+            pulls[number] = pulls[number] + vector if number in pulls else vector
+        stiffness: dict[int, FloatArray] = {}
+        for vertices, weights, spring, target in self._springs(live):
+            number = self._number((vertices, weights), np.array(vertices), np.array(weights))
+            gap = np.asarray(target) - np.asarray(weights) @ rig.positions(pose, np.array(vertices))
+            pulls[number] = pulls.get(number, 0.0) + spring * gap
+            stiffness[number] = stiffness.get(number, 0.0) + spring
+        return Pushes(pulls, stiffness)
+
+    def gather(self, pushes: Sequence[Pushes]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The handles (k, m, 3, r) of b characters, and their pulls and stiffness there, (b, k, 3) each."""
+        numbers = tuple(sorted(set().union(*(one.pulls for one in pushes))))
+        pulls, stiffness = np.zeros((2, len(pushes), len(numbers), 3))
+        for b, one in enumerate(pushes):
+            for k, number in enumerate(numbers):
+                if number in one.pulls:
+                    pulls[b, k] = one.pulls[number]
+                    stiffness[b, k] = one.stiffness.get(number, 0.0)
+        return self._stack(numbers), pulls, stiffness
+
+    def _springs(self, live: Live) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], FloatArray, Sequence[float]]]:
+        """Vertices, weights, stiffness [N/m], (3,), and far ends [m] of what a user holds."""
+        for grab in live.grabs:
+            yield grab.vertices, grab.weights, np.full(3, grab.stiffness), grab.target
+        held = live.added
+        for vertex, axes, place in zip(held.vertices.tolist(), held.held, live.places, strict=True):
+            yield (vertex,), (1.0,), self._hold / len(held.vertices) * axes, place
+
+    def _stack(self, numbers: tuple[int, ...]) -> FloatArray:
+        """Handles on top of each other, (k, m, 3, r), kept while the same loads act."""
+        if numbers not in self._stacks:
+            if len(self._stacks) > 64:
+                self._stacks.clear()
+            shape = (len(numbers), *self._rows[0].shape)
+            self._stacks[numbers] = np.array([self._rows[k] for k in numbers]).reshape(shape)
+        return self._stacks[numbers]
+
+    def _of_force(self, force: Force) -> tuple[int, FloatArray]:
+        match force:
+            case Gravity(acceleration):
+                return 0, np.asarray(acceleration, np.float64)
+            case NodalForce(vertices, weights, vector):
+                # The arrays are kept too, so that no others can get their numbers
+                return self._number((id(vertices), id(weights)), vertices, weights), np.asarray(vector, np.float64)
+        raise SceneError(f"a force of kind {type(force).__name__} is unknown in a subspace: use the full solver.")
+
+    def _number(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray) -> int:
+        if key not in self._known:
+            rows = np.asarray(self._columns[:, vertices], np.float64)
+            self._rows.append(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))
+            self._known[key] = len(self._rows) - 1, (vertices, weights)
+        return self._known[key][0]

@@ -1,0 +1,170 @@
+"""A character that is ready to be simulated: all that a step in pose space looks at, made once."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from supple.cubature.element_map import ElementMap
+from supple.cubature.pose_rules import PoseRules
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body
+from supple.errors import TrainingError
+from supple.rig import Rig
+from supple.rig.root import Root
+from supple.subspace.pose_bases import PoseBases
+
+__all__ = ["PoseSpaceModel", "assemble"]
+
+FloatArray = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class PoseSpaceModel:
+    """m examples of n vertices in r coordinates; c elements and i particles give the forces."""
+
+    poses: FloatArray
+    """Of the examples, their roots at the neutral place, (m, p)."""
+    points: FloatArray
+    """The same as `Rig.embed` gives them [m], (m, e)."""
+    columns: Single
+    """U_i at every vertex in the frame of the root, (m, n, 3, r)."""
+    edges: Single
+    """What they change along the edges of the elements, (c, m, 9, r): from the first corner to corner a + 1 along axis
+    k at 3 k + a."""
+    gram: FloatArray
+    """U_iᵀ M U_j for i <= j, (m (m + 1) / 2, r, r)."""
+    turned: NDArray[Any]
+    """The same of components k and l of the columns at 3 k + l, (m (m + 1) / 2, 9, r, r); none without a root."""
+    gravity: FloatArray
+    """Σ m U_i [kg^½], (m, 3, r)."""
+    elements: NDArray[np.int64]
+    """Of the rule, those of one kind of material together, (c,)."""
+    corners: NDArray[np.int64]
+    """Their vertices, (c, 4)."""
+    volumes: FloatArray
+    """At rest, with the sign that the order of the corners gives [m³], (c,)."""
+    moduli: FloatArray
+    """(3, c)"""
+    weights: FloatArray
+    """(m, c)"""
+    particles: NDArray[np.int64]
+    """Vertices at which the rig's acceleration is felt, (i,)."""
+    masses: FloatArray
+    """Their masses times weights [kg], (m, i)."""
+    stiffest: float
+    """Largest eigenvalue of the stiffness at the first pose [1/s²]."""
+    error: float | None = None
+    """Relative error against the full solver, where it was measured."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked, chosen and achieved: plain values, as JSON knows them."""
+
+    @property
+    def rank(self) -> int:
+        """Number of coordinates."""
+        return int(self.columns.shape[3])
+
+    @property
+    def watched(self) -> NDArray[np.int64]:
+        """Vertices that a step asks the rig for, in ascending order, (v,)."""
+        return np.unique(np.concatenate([self.corners.ravel(), self.particles]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name."""
+        own = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {name: value for name, value in own if isinstance(value, np.ndarray)}
+
+    def hash(self) -> str:
+        """Fingerprint of everything that decides how a body moves under this model."""
+        digest = hashlib.sha256()
+        for array in self.arrays().values():
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def tell(self) -> dict[str, Any]:
+        """What there is beside rank and elements, by name."""
+        bytes_run = sum(array.nbytes for name, array in self.arrays().items() if name != "columns")
+        return {
+            "poses": len(self.poses),
+            "particles": len(self.particles),
+            "step_bytes": bytes_run,
+            "column_bytes": self.columns.nbytes,
+        }
+
+
+def assemble(
+    body: Body, rig: Rig, bases: PoseBases, rules: PoseRules, *, turned: DTypeLike = np.float32
+) -> PoseSpaceModel:
+    """The model of a body, its rig, subspaces and rules; `turned`: the precision of products for turning roots."""
+    _refuse_unfit(body, bases, rules)
+    root = Root.of(rig)
+    m, n, r = len(bases.poses), len(body.mass), bases.rank
+    fields = bases.columns.reshape(m, n, 3, r)
+    first = ReducedElements.build(body.posed(bases.rest[0]), bases.columns[0], rules.elements, rules.weights[0])
+    elements = ElementMap(body)
+    order = np.argsort(_kinds(body)[elements.part[rules.elements]], kind="stable")
+    who = rules.elements[order]
+    corners = elements.tets[who].astype(np.int64)
+    x = body.mesh.vertices[corners]
+    changes = fields[:, corners[:, 1:]] - fields[:, corners[:, :1]]  # (m, c, 3 edges, 3 axes, r)
+    heavy = np.sqrt(body.mass)[:, None, None] * fields
+    products = [
+        (heavy[i].reshape(3 * n, r).T @ heavy[j].reshape(3 * n, r), _by_axes(heavy[i], heavy[j], turned, root.turns))
+        for i, j in combinations_with_replacement(range(m), 2)
+    ]
+    return PoseSpaceModel(
+        poses=np.array(bases.poses, np.float64),
+        points=np.array([rig.embed(root.still(pose)) for pose in bases.poses]),
+        columns=fields.astype(np.float32),
+        edges=np.ascontiguousarray(changes.transpose(1, 0, 3, 2, 4).reshape(len(who), m, 9, r), np.float32),
+        gram=np.array([gram for gram, _ in products]),
+        turned=np.array([one for _, one in products if len(one)]).reshape(-1, 9, r, r).astype(turned),
+        gravity=np.einsum("n,mnkr->mkr", body.mass, fields),
+        elements=who,
+        corners=corners,
+        volumes=np.linalg.det((x[:, 1:] - x[:, :1]).transpose(0, 2, 1)) / 6.0,
+        moduli=first.table[1:].copy(),
+        weights=np.ascontiguousarray(rules.weights[:, order]),
+        particles=np.asarray(rules.inertia_vertices, np.int64),
+        masses=rules.inertia_weights * body.mass[rules.inertia_vertices],
+        stiffest=float(np.linalg.eigvalsh(first.stiffness(np.zeros(r)))[-1]),
+        facts={"alignment": bases.alignment, "frequencies": dict(bases.frequencies), "rules": dict(rules.errors)},
+    )
+
+
+def _kinds(body: Body) -> NDArray[np.int64]:
+    """The kind of material of each of the body's parts, numbered as they come."""
+    kinds: dict[Any, int] = {}
+    return np.array([kinds.setdefault(part.material.response, len(kinds)) for part in body.parts])
+
+
+def _by_axes(a: FloatArray, b: FloatArray, kind: DTypeLike, wanted: bool) -> NDArray[Any]:
+    """U_i^(k)ᵀ M U_j^(l) of columns times roots of masses (n, 3, r), (9, r, r); nothing where it is not wanted."""
+    if not wanted:
+        return np.zeros((0, a.shape[2], a.shape[2]), kind)
+    return np.array([a[:, k].T @ b[:, l] for k in range(3) for l in range(3)], kind)
+
+
+def _refuse_unfit(body: Body, bases: PoseBases, rules: PoseRules) -> None:
+    m, n = len(bases.poses), len(body.mass)
+    if bases.columns.shape[:2] != (m, 3 * n) or bases.rest.shape != (m, n, 3):
+        raise TrainingError(
+            f"the subspaces are of {bases.rest.shape[1]} vertices where the body has {n}: make them from this body."
+        )
+    if rules.weights.shape != (m, len(rules.elements)) or rules.inertia_weights.shape != (
+        m,
+        len(rules.inertia_vertices),
+    ):
+        raise TrainingError(f"the rules have no weights for {m} poses: train them for these subspaces.")
+    if not len(rules.elements):
+        raise TrainingError("the rule has no elements, so nothing would resist: train again.")
+    if bases.alignment == "rotframe":
+        raise TrainingError(
+            'columns that turn with every vertex (alignment "rotframe") cannot be stepped yet: align by "world" or '
+            '"paper".'
+        )

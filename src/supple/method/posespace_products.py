@@ -1,0 +1,90 @@
+"""Inertia in a subspace that changes with the pose, from products of its examples: nothing per vertex.
+
+With Ĝ_ij = U_iᵀ M U_j the sum Σ w_i(a) w_j(b) Ĝ_ij is U(a)ᵀ M U(b) exactly, so that motion is carried from one basis to
+the next as the full mass matrix would. If the frame of the root turned by Q in between, Σ Q_kl N_kl takes the place of
+Ĝ, with N_kl = U_i^(k)ᵀ M U_j^(l) of the columns' components k and l. Pairs of examples are stored for i <= j, row by
+row; the others are their transposes.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["mix_products", "turn_products"]
+
+# Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
+_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+
+
+@_kernel
+def mix_products(gram, w, before, y, M, carried):
+    """Fill M (r, r) with U(w)ᵀ M U(w), and carried[s] (r,) with U(w)ᵀ M U(before[s]) y[s].
+
+    gram (m (m + 1) / 2, r, r), w (m,), before (2, m), y (2, r).
+    """
+    count, rank, pair = w.size, M.shape[0], 0
+    first, second = y[0], y[1]
+    M[:] = 0.0
+    carried[:] = 0.0
+    for i in range(count):
+        for j in range(i, count):
+            A = gram[pair]
+            pair += 1
+            both = w[i] * w[j]
+            a, b = w[i] * before[0, j], w[i] * before[1, j]
+            c, d = w[j] * before[0, i], w[j] * before[1, i]
+            if i == j:
+                both, c, d = 0.5 * both, 0.0, 0.0
+            if both == 0.0 and a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:
+                continue
+            for k in range(rank):
+                row, out = A[k], M[k]
+                x, z = 0.0, 0.0
+                for l in range(rank):
+                    x += row[l] * first[l]
+                    z += row[l] * second[l]
+                carried[0, k] += a * x
+                carried[1, k] += b * z
+                e, f = c * first[k], d * second[k]
+                for l in range(rank):
+                    out[l] += both * row[l]
+                    carried[0, l] += e * row[l]
+                    carried[1, l] += f * row[l]
+    for k in range(rank):
+        M[k, k] *= 2.0
+        for l in range(k):
+            M[k, l] += M[l, k]
+            M[l, k] = M[k, l]
+
+
+@_kernel
+def turn_products(turned, w, before, y, turns, out):
+    """Add Σ_s U(w)ᵀ M turns[s] U(before[s]) y[s] to out (r,), with matrices turns (2, 3, 3).
+
+    turned (m (m + 1) / 2, 9, r, r), w (m,), before (2, m), y (2, r).
+    """
+    count, rank, pair = w.size, out.size, 0
+    x, z = np.empty(rank, turned.dtype), np.empty(rank, turned.dtype)
+    there, back = np.empty(rank, turned.dtype), np.empty(rank, turned.dtype)
+    for i in range(count):
+        for j in range(i, count):
+            used = w[i] * (before[0, j] + before[1, j]) + w[j] * (before[0, i] + before[1, i])
+            if used > 0.0:
+                there[:] = 0.0
+                back[:] = 0.0
+                for k in range(3):
+                    for l in range(3):
+                        for b in range(rank):
+                            x[b] = turns[0, k, l] * before[0, j] * y[0, b] + turns[1, k, l] * before[1, j] * y[1, b]
+                            z[b] = turns[0, l, k] * before[0, i] * y[0, b] + turns[1, l, k] * before[1, i] * y[1, b]
+                        A = turned[pair, 3 * k + l]
+                        for a in range(rank):
+                            row, total, factor = A[a], x[0] - x[0], z[a]
+                            for b in range(rank):
+                                total += row[b] * x[b]
+                                back[b] += factor * row[b]
+                            there[a] += total
+                for a in range(rank):
+                    out[a] += w[i] * there[a]
+                    if i != j:
+                        out[a] += w[j] * back[a]
+            pair += 1

@@ -1,0 +1,67 @@
+"""The state of a character in a subspace that changes with its pose: two moments, because two make a velocity."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.state import pack_live, unpack_live
+from supple.solve.live import Live
+
+__all__ = ["PoseSpaceState"]
+
+FloatArray = NDArray[np.float64]
+_UNTOUCHED = Live()
+_NUMBERS = ("time", "step", "elastic")
+_ARRAYS = ("poses", "y", "w", "turns", "places")
+
+
+class PoseSpaceState(NamedTuple):
+    """x = Φ(p) + R₀ U(p) y now and a step ago; nothing grows with the mesh."""
+
+    time: float
+    """[s]"""
+    poses: FloatArray
+    """(2, p), the present one first, as below."""
+    y: FloatArray
+    """Coordinates, (2, r)."""
+    w: FloatArray
+    """Weights of the examples, (2, m)."""
+    turns: FloatArray
+    """Of the root, (2, 3, 3)."""
+    places: FloatArray
+    """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3)."""
+    step: float
+    """What lies between the two [s]."""
+    elastic: float = 0.0
+    """Size of the elastic force at these coordinates, per unit of live stiffness."""
+    live: Live = _UNTOUCHED
+
+    def follow(
+        self,
+        time: float,
+        pose: FloatArray,
+        y: FloatArray,
+        w: FloatArray,
+        turn: FloatArray,
+        places: FloatArray,
+        step: float,
+        elastic: float,
+    ) -> "PoseSpaceState":
+        """The state a step [s] later, of which this one is the past."""
+        pairs = (pose, self.poses[0]), (y, self.y[0]), (w, self.w[0]), (turn, self.turns[0])
+        poses, both, shares, turns = (np.array(pair) for pair in pairs)
+        return PoseSpaceState(time, poses, both, shares, turns, places, step, elastic, self.live)
+
+    def pack(self) -> dict[str, NDArray[np.generic]]:
+        """The state as plain arrays."""
+        numbers = {name: np.array(getattr(self, name)) for name in _NUMBERS}
+        return {**numbers, **{name: getattr(self, name) for name in _ARRAYS}, **pack_live(self.live)}
+
+    @classmethod
+    def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "PoseSpaceState":
+        """The state that was packed."""
+        poses, y, w, turns, places = (np.asarray(arrays[name], np.float64) for name in _ARRAYS)
+        time, step, elastic = (float(arrays[name]) for name in _NUMBERS)
+        return cls(time, poses, y, w, turns, places, step, elastic, unpack_live(arrays))
