@@ -7,14 +7,16 @@ from supple.errors import SceneError
 from supple.method.choose_spaces import choose_spaces
 from supple.method.hyperreduced_model import SpaceSizes
 
-SMALL = SpaceSizes(handles=12, radius=2.0, functions=24, samples=140)
+SMALL = SpaceSizes(handles=6, radius=1.5, clusters=20)
+FITTED = SpaceSizes(handles=12, radius=2.0, functions=24, samples=140, projection="fit")
 
 
+@pytest.mark.parametrize("sizes", [SMALL, FITTED])
 @pytest.mark.parametrize("held", [False, True])
-def test_a_smaller_tolerance_takes_larger_spaces_and_keeps_it(held: bool) -> None:
+def test_a_smaller_tolerance_takes_larger_spaces_and_keeps_it(held: bool, sizes: SpaceSizes) -> None:
     pins = Pins.of(np.flatnonzero(bar().vertices[:, 0] == 0.0)) if held else None
     body = bar(8, pins=pins)
-    loose, tight = choose_spaces(body, 0.99, sizes=SMALL), choose_spaces(body, 0.1, sizes=SMALL)
+    loose, tight = choose_spaces(body, 0.99, sizes=sizes), choose_spaces(body, 0.1, sizes=sizes)
     assert loose.error <= 0.99
     assert tight.error <= 0.1
     assert tight.sizes.handles > loose.sizes.handles

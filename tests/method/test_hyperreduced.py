@@ -29,7 +29,9 @@ from supple.subspace.projection_space import complete_space
 from supple.subspace.skinning_space import skinning_space
 
 DOWN = (Gravity(np.array([0.0, 0.0, -9.81])),)
-SMALL = SpaceSizes(handles=8, radius=1.5, functions=8, samples=150)
+SMALL = SpaceSizes(handles=8, radius=1.5, clusters=20)
+FITTED = SpaceSizes(handles=8, radius=1.5, functions=8, samples=150, projection="fit")
+both = pytest.mark.parametrize("sizes", [SMALL, FITTED])
 
 
 def unfitted(body, handles: int, radius: float = 1.5) -> HyperReducedModel:
@@ -82,10 +84,11 @@ def test_all_constraints_evaluated_equal_projective_dynamics_in_the_subspace(bod
     np.testing.assert_allclose(solver.positions(state), x, rtol=0, atol=1e-9)
 
 
+@both
 @pytest.mark.parametrize(("precision", "digits"), [("single", 2e-6), ("double", 1e-12)])
-def test_a_body_at_rest_stays_and_a_turned_one_too(precision, digits: float) -> None:
+def test_a_body_at_rest_stays_and_a_turned_one_too(precision, digits: float, sizes: SpaceSizes) -> None:
     body = bar()
-    solver = HyperReducedSolver(body, prepare_spaces(body, SMALL), precision=precision)
+    solver = HyperReducedSolver(body, prepare_spaces(body, sizes), precision=precision)
     turn = Rotation.from_rotvec([1.0, 2.0, -0.5]).as_matrix()
     for x in (body.vertices, body.vertices @ turn + [5.0, 0.0, 0.0]):
         still = np.zeros_like(x)
@@ -93,9 +96,10 @@ def test_a_body_at_rest_stays_and_a_turned_one_too(precision, digits: float) -> 
         np.testing.assert_allclose(solver.positions(state), x, rtol=0, atol=digits)
 
 
-def test_linear_momentum_is_kept_to_round_off_in_free_flight() -> None:
+@both
+def test_linear_momentum_is_kept_to_round_off_in_free_flight(sizes: SpaceSizes) -> None:
     body = bar()
-    solver = HyperReducedSolver(body, prepare_spaces(body, SMALL))
+    solver = HyperReducedSolver(body, prepare_spaces(body, sizes))
     rng = np.random.default_rng(0)
     v = np.cross([3.0, 1.0, 2.0], body.vertices) + rng.normal(size=body.vertices.shape) + [1.0, 0.0, 4.0]
     state = solver.from_full(twisted(body, 2.0), v, np.zeros_like(v))
@@ -106,7 +110,7 @@ def test_linear_momentum_is_kept_to_round_off_in_free_flight() -> None:
 
 def test_a_body_let_go_does_not_begin_to_spin() -> None:
     body = bar(12)
-    fitted = HyperReducedSolver(body, prepare_spaces(body, SpaceSizes(handles=20, samples=300)))
+    fitted = HyperReducedSolver(body, prepare_spaces(body, SpaceSizes(handles=20, samples=300, projection="fit")))
     x = twisted(body, 2.0) + 0.2 * body.vertices[:, :1] ** 2 * [0.0, 0.0, 1.0]
     spins = []
     for solver in (ProjectiveSolver(body), fitted):
@@ -141,12 +145,13 @@ def test_runs_are_reproducible_and_go_on_from_what_was_packed() -> None:
         np.testing.assert_array_equal(value, two.pack(again)[key])
 
 
-def test_pins_hold_and_move_along_their_axes() -> None:
+@both
+def test_pins_hold_and_move_along_their_axes(sizes: SpaceSizes) -> None:
     rest = bar().vertices
     left, right = np.flatnonzero(rest[:, 0] == 0.0), np.flatnonzero(rest[:, 0] == 1.0)
     pins = Pins.merge([Pins.of(left), Pins.of(right, "z")])
     body = bar(pins=pins)
-    solver = HyperReducedSolver(body, prepare_spaces(body, SMALL))
+    solver = HyperReducedSolver(body, prepare_spaces(body, sizes))
     targets = rest[pins.vertices].copy()
     targets[np.isin(pins.vertices, right), 2] += 0.1
     state = run(solver, solver.start(span(0, 0.01, DOWN, targets)), 200, targets=targets)
@@ -161,7 +166,7 @@ def test_a_hanging_bar_sags_as_the_unreduced_one() -> None:
     body = bar(pins=pins, damping=Damping(5.0, 0.0))
     solver = HyperReducedSolver(body, unfitted(body, len(body.vertices)), iterations=20)
     fitted = HyperReducedSolver(
-        body, prepare_spaces(body, SpaceSizes(handles=20, radius=2.0, samples=300)), iterations=20
+        body, prepare_spaces(body, SpaceSizes(handles=20, radius=2.0, samples=300, projection="fit")), iterations=20
     )
     targets = body.vertices[pins.vertices]
     tips = []
@@ -172,9 +177,10 @@ def test_a_hanging_bar_sags_as_the_unreduced_one() -> None:
     assert tips[1] == pytest.approx(tips[0], rel=0.2)
 
 
-def test_everything_changes_while_running() -> None:
+@both
+def test_everything_changes_while_running(sizes: SpaceSizes) -> None:
     body = bar(damping=Damping(2.0, 0.0))
-    solver = HyperReducedSolver(body, prepare_spaces(body, SMALL))
+    solver = HyperReducedSolver(body, prepare_spaces(body, sizes))
     corner = int(np.argmax(body.vertices.sum(axis=1)))
     goal = tuple(body.vertices[corner] + [0.3, 0.0, 0.2])
     state = run(solver, solver.start(), 1, forces=(), events=(Grab("hand", (corner,), (1.0,), goal, 2e3),))
@@ -213,9 +219,10 @@ def test_flattened_bodies_recover(squeeze: tuple[float, float, float]) -> None:
     assert_shape_of_rest(solver, state, 0.02)
 
 
-def test_random_positions_recover() -> None:
+@both
+def test_random_positions_recover(sizes: SpaceSizes) -> None:
     body = bar(damping=Damping(1.0, 0.0))
-    solver = HyperReducedSolver(body, prepare_spaces(body, SMALL))
+    solver = HyperReducedSolver(body, prepare_spaces(body, sizes))
     x = np.random.default_rng(3).uniform(0.0, 0.5, body.vertices.shape)
     state = run(solver, solver.from_full(x, 0 * x, 0 * x), 600, forces=())
     assert_shape_of_rest(solver, state, 0.02)
@@ -232,7 +239,7 @@ def assert_shape_of_rest(solver: HyperReducedSolver, state, tolerance: float) ->
 def test_long_steps_and_few_samples_stay_steady(samples: int) -> None:
     pins = Pins.of(np.flatnonzero(bar().vertices[:, 0] == 0.0))
     body = bar(pins=pins)
-    model = prepare_spaces(body, SpaceSizes(handles=8, radius=1.5, functions=30, samples=samples))
+    model = prepare_spaces(body, SpaceSizes(handles=8, radius=1.5, functions=30, samples=samples, projection="fit"))
     solver = HyperReducedSolver(body, model)
     state = run(solver, solver.start(), 100, h=0.2, targets=body.vertices[pins.vertices])
     late = run(solver, state, 20, h=0.2, targets=body.vertices[pins.vertices])
@@ -245,7 +252,7 @@ def test_spaces_that_make_no_sense_are_named() -> None:
     with pytest.raises(SceneError, match="samples = 0"):
         SpaceSizes(samples=0)
     with pytest.raises(SceneError, match="too few"):
-        prepare_spaces(body, SpaceSizes(handles=8, samples=12))
+        prepare_spaces(body, SpaceSizes(handles=8, samples=12, projection="fit"))
     with pytest.raises(SceneError, match="iterations = 0"):
         HyperReducedSolver(body, prepare_spaces(body, SMALL), iterations=0)
     with pytest.raises(SceneError, match="time_step"):

@@ -28,7 +28,7 @@ def make(kind, body, colliders, **settings):
     contact = ContactSettings(**settings)
     if kind == "projective":
         return ProjectiveSolver(body, time_step=H, colliders=colliders, contact=contact)
-    model = prepare_spaces(body, SpaceSizes(handles=20, functions=10, samples=200))
+    model = prepare_spaces(body, SpaceSizes(handles=20, clusters=40))
     return HyperReducedSolver(body, model, time_step=H, colliders=colliders, contact=contact)
 
 

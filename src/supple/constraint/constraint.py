@@ -47,6 +47,10 @@ class Constraint:
         """The nearest points of the constraint sets to values S x, (m, p, 3), of all or of chosen elements."""
         return self._nearest(values.reshape(len(values), 3 * self.stencils.rows), members)[0]
 
+    def distances(self, values: FloatArray) -> FloatArray:
+        """The energies over λ/2 of values S x, (e, p, 3): squared distances from the sets, (e,)."""
+        return self._nearest(values.reshape(len(values), -1), None)[1]
+
     def project_at(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The projections at positions x [m], (n, 3)."""
         return self._nearest(self._seen(x, members), members)[0]

@@ -81,11 +81,12 @@ class Search:
             np.empty(count, np.int32),
         )
 
-    def approach(self, source: int, nearest: FloatArray, radius: float = np.inf) -> None:
-        """Lower `nearest` [m], (n,), wherever the source is nearer than it says."""
+    def approach(self, source: int, nearest: FloatArray, radius: float = np.inf) -> NDArray[np.int32]:
+        """Lower `nearest` [m], (n,), wherever the source is nearer than it says; which vertices those are."""
         reached = self._run(source, nearest, radius)
         nearest[reached] = np.minimum(nearest[reached], self._distance[reached])
         self._distance[reached] = np.inf
+        return reached
 
     def reach(self, source: int, radius: float) -> tuple[NDArray[np.int32], FloatArray]:
         """The vertices nearer than a radius [m], nearest first, and their distances."""

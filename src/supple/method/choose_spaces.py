@@ -14,11 +14,12 @@ from supple.method.projective import ProjectiveSolver
 from supple.method.solver import Solver
 from supple.solve.forces import Force
 from supple.solve.inputs import Inputs, Moment
+from supple.subspace.rotation_clusters import RotationClusters
 
 __all__ = ["Choice", "choose_spaces"]
 
 FloatArray = NDArray[np.float64]
-_LARGEST = 4  # times the sizes doubled: beyond, the unreduced solver is the better choice
+_LARGEST = 4  # sizes, each with twice the handles: beyond, the unreduced solver is the better choice
 _BEND = 0.5  # radians over the length of the body, in which it is released
 
 
@@ -36,10 +37,10 @@ class Choice:
     def describe(self) -> str:
         """One sentence for a user."""
         sizes = self.sizes
-        return (
-            f"{sizes.handles} handles, {sizes.functions} weight functions and {sizes.samples} samples miss unreduced "
-            f"steps by {100 * self.error:.2g} %"
-        )
+        others = f"{sizes.functions} weight functions and {sizes.samples} samples"
+        if any(isinstance(fit, RotationClusters) for fit in self.model.fits):
+            others = f"{sizes.clusters} clusters"
+        return f"{sizes.handles} handles and {others} miss unreduced steps by {100 * self.error:.2g} %"
 
 
 def choose_spaces(
@@ -52,7 +53,7 @@ def choose_spaces(
     steps: int = 20,
     iterations: int = 10,
 ) -> Choice:
-    """The smallest of doubled sizes, from `sizes` on, whose error is within the tolerance; else the best of them.
+    """The smallest of ever larger sizes, from `sizes` on, whose error is within the tolerance; else the best of them.
 
     A body that is bent and twisted is let go, and pushed by `forces`: positions after every step are compared with
     those of the unreduced solver with as many iterations.
@@ -75,7 +76,8 @@ def choose_spaces(
         if tried[-1][1] <= tolerance:
             break
         sizes = replace(
-            sizes, handles=2 * sizes.handles, functions=2 * sizes.functions, samples=2 * sizes.samples,
+            sizes, handles=2 * sizes.handles, clusters=3 * sizes.clusters // 2, functions=2 * sizes.functions,
+            samples=2 * sizes.samples,
             rank=None if sizes.rank is None else 2 * sizes.rank,
         )  # fmt: skip
     best = int(np.argmin([error for _, error in tried]))

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
 from supple.contact.collider import Collider
-from supple.contact.grip import NO_GRIP, Grip
 from supple.contact.pressing import Pressing
 from supple.contact.settings import ContactSettings
 from supple.errors import ConvergenceError, SceneError
-from supple.linalg.rotation import nearest_quaternions
 from supple.method.checks import check_duration
+from supple.method.hyperreduced_clusters import ClusterLoop
 from supple.method.hyperreduced_loads import Loads
-from supple.method.hyperreduced_local import Local
+from supple.method.hyperreduced_loop import SampleLoop
 from supple.method.hyperreduced_model import HyperReducedModel, prepare_spaces
 from supple.method.hyperreduced_state import HyperReducedState
 from supple.method.hyperreduced_system import HyperReducedSystem
@@ -34,7 +33,6 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["HyperReducedSolver"]
 
 FloatArray = NDArray[np.float64]
-Numbers = NDArray[np.floating[Any]]
 _KEPT = 4  # systems of different lengths of step, stiffness or holds: a user goes back and forth
 
 
@@ -67,7 +65,12 @@ class HyperReducedSolver:
         self.model = model or prepare_spaces(body)
         self._loads = Loads(self.model.positions, self.model.mass, body.pins)
         self._systems: OrderedDict[tuple[Any, ...], HyperReducedSystem] = OrderedDict()
-        self._locals = [Local(fit, self._precision) for fit in self.model.fits]
+        alone = self.model.alone
+        self._loop: SampleLoop | ClusterLoop = (
+            SampleLoop(self.model, iterations, self._precision)
+            if alone is None
+            else ClusterLoop(alone, self.model.positions, iterations, self._precision)
+        )
         self._centre = np.asarray(self.model.mass @ self.model.positions.constant) / body.mass.sum()
         self._contact: ProjectiveContact | None = None
         if colliders or (contact is not None and contact.self_contact):
@@ -87,8 +90,6 @@ class HyperReducedSolver:
         watch, h, live = Stopwatch(), inputs.duration, state.live
         if inputs.events:
             live = live.after(inputs.events, self.positions(state))
-        for local in self._locals:
-            local.inflate(live.volume)
         with watch.phase("prediction"):
             system = self.system(h, live)
             forces = live.forces(inputs.end.forces)
@@ -103,20 +104,11 @@ class HyperReducedSolver:
                 links = system.delassus(self._loads.U)
                 touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin)
         with watch.phase("iterations"):
-            grip = NO_GRIP if touching is None else touching.grip
-            turns, coefficients = self._iterate(system, base, guess, state.turns, origin, grip)
-        q = base
-        for kind, own in enumerate(coefficients):
-            q = q + system.answer(kind, own)
-        pressed = None if touching is None else touching.forces()
-        if touching is not None and pressed is not None:
-            q = q + touching.answer(pressed)
+            q, turns = self._loop.run(system, base, guess, state.turns, live.volume, origin, touching)
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
-        if pressed is None or not pressed.any():  # what touches turns the body too
+        if touching is None or not touching.grip.force.any():  # what touches turns the body too
             q = system.keep_turning(q, right)
-        if not turns.shape[1]:
-            turns = self._find_turns(q)
         v, pressing, touch = (q - state.q) / h, Pressing.none(), None
         if touching is not None:
             v, pressing, touch = touching.bounce(v), touching.pressing(), touching.touch(touching.look(q))
@@ -161,45 +153,5 @@ class HyperReducedSolver:
         self._systems.move_to_end(key)
         return self._systems[key]
 
-    def _iterate(
-        self,
-        system: HyperReducedSystem,
-        base: FloatArray,
-        guess: FloatArray,
-        turns: Numbers,
-        origin: FloatArray,
-        grip: Grip,
-    ) -> tuple[Numbers, list[Numbers]]:
-        """Quaternions and coefficients after the iterations from a guess, with positions seen from an origin [m]."""
-        move = np.outer(self.model.positions.constant, origin)
-        start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
-        turns = turns.astype(self._precision)
-        memories = _split(turns, self._locals)
-        coefficients = [np.empty((3, D.shape[1]), self._precision) for D in system.quick]
-        out, runs = np.empty_like(q), self.iterations if len(self._locals) == 1 else 1
-        for _ in range(self.iterations // runs):
-            source, last = start, len(self._locals) - 1
-            for kind, local, memory, D, own in zip(
-                range(last + 1), self._locals, memories, system.quick, coefficients, strict=True
-            ):
-                local.settle(q, source, out, runs, memory, D, own, grip if kind == last else NO_GRIP)
-                source = out
-            q, out = out, q
-        return turns, coefficients
 
-    def _find_turns(self, q: FloatArray) -> Numbers:
-        """Quaternions to go on from at coordinates q (c, 3)."""
-        found = [nearest_quaternions(local.values(q)) for local in self._locals if local.remembers]
-        return np.concatenate([_NO_TURNS, *found], axis=1, dtype=self._precision)
-
-
-_NOWHERE, _NO_TURNS = np.zeros((0, 3)), np.zeros((4, 0), np.float32)
-
-
-def _split(turns: Numbers, parts: list[Local]) -> list[Numbers]:
-    """Quaternions of each type, (4, s); none where nothing is remembered or known."""
-    if not turns.shape[1]:
-        return [turns] * len(parts)
-    counts = [part.count if part.remembers else 0 for part in parts]
-    ends = np.cumsum(counts)
-    return [turns[:, end - count : end] for count, end in zip(counts, ends, strict=True)]
+_NOWHERE = np.zeros((0, 3))

@@ -1,8 +1,9 @@
 """The local and global step of Algorithm 2 of [BEH18] for one type of constraint, compiled for its projection.
 
-`_settle` is a template: `project` is the constraint's lane (constraint/kernels.py), ROWS the rows of its values, SEEN
-those of what it looks at, GUIDED whether these make a normal, REAL the precision in which it works. No system is solved
-here: with A constant, positions are q = base + A⁻¹UᵀSᵀV c, and A⁻¹UᵀSᵀV was computed beforehand.
+`_settle` and `_turn` are templates: `project` is the constraint's lane (constraint/kernels.py), ROWS the rows of its
+values, SEEN those of what it looks at, GUIDED whether these make a normal, REAL the precision in which it works. No
+system is solved here: with A constant, positions are q = base + A⁻¹UᵀSᵀV c, and A⁻¹UᵀSᵀV was computed beforehand.
+Clusters (`_turn`) need not even see positions.
 """
 
 from functools import cache
@@ -11,18 +12,19 @@ import numpy as np
 from numba import njit
 
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
-from supple.contact.sweep import press
+from supple.contact.sweep import press, settle, spread
 from supple.linalg.compiled import compile_copy
 
-__all__ = ["settle_kernel"]
+__all__ = ["read_clusters", "settle_kernel", "spread_clusters", "turn_kernel"]
 
 
 def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
     """out (3, c) = base + coefficients · answer after some iterations from q (3, c).
 
     Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, SEEN, 4); `fit` is the transposed
-    fit, (s, m) or (p s, m); `answer` (g, M, c) holds D = A⁻¹UᵀSᵀV transposed, one for all axes or one each;
-    `coefficients` are (3, M), `memory` (4, s) quaternions that are kept, or nothing; `grip` are contacts, or none.
+    fit, (s, m) or (p s, m), or empty where projections are coefficients themselves; `answer` (g, M, c) holds
+    D = A⁻¹UᵀSᵀV transposed, one for all axes or one each; `coefficients` are (3, M), `memory` (4, s) quaternions that
+    are kept, or nothing; `grip` are contacts, or none.
     """
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
@@ -76,7 +78,10 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
                 for r in range(ROWS):
                     for l in range(lanes):
                         P[i, r, begin + l] = t[PROJECTION + 3 * r + i, l]
-        coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
+        if fit.size:
+            coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
+        else:
+            coefficients[:] = P.reshape(3, -1)
         _apply(coefficients, answer, base, out)
         if len(grip.goal):
             press(grip, out)
@@ -108,6 +113,80 @@ def _apply(coefficients, answer, base, out):
     out[:] = total
 
 
+def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
+    """Weighted projections P (3, 3, s) of clusters after some iterations from their values F (3, 3, s), axes first.
+
+    F follows F = base + Z P, `base` being what they are without projections, and Z = Ḡ A⁻¹ Ḡᵀ (g, 3 s, 3 s), one for
+    all axes or one each. `memory` (4, s) are quaternions that are kept, or nothing; `grip` are contacts, or none, with
+    Y = C A⁻¹ Ḡᵀ (g, m, 3 s), and `free` (3, m) is how far they would move without projections.
+    """
+    count, axes, moved = F.shape[2], Z.shape[0], np.empty_like(free)
+    t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
+    flat, pull = F.reshape(3, -1), P.reshape(3, -1)
+    for _ in range(iterations):
+        for begin in range(0, count, LANES):
+            lanes = min(LANES, count - begin)
+            for i in range(3):
+                for r in range(3):
+                    for l in range(lanes):
+                        t[VALUE + 3 * r + i, l] = F[i, r, begin + l]
+            for i in range(4 if memory.shape[1] else 0):
+                for l in range(lanes):
+                    t[MEMORY + i, l] = memory[i, begin + l]
+            for i in range(parameters.shape[0]):
+                for l in range(lanes):
+                    t[PARAMETERS + i, l] = parameters[i, begin + l]
+            for l in range(lanes):
+                project(t, l)
+            for i in range(4 if memory.shape[1] else 0):
+                for l in range(lanes):
+                    memory[i, begin + l] = t[MEMORY + i, l]
+            for i in range(3):
+                for r in range(3):
+                    for l in range(lanes):
+                        P[i, r, begin + l] = weight[begin + l] * t[PROJECTION + 3 * r + i, l]
+        _apply(pull, Z, base, flat)
+        if len(grip.goal):
+            for i in range(3):
+                moved[i] = free[i] + np.dot(grip.Y[min(i, axes - 1)], pull[i].astype(np.float32))
+            moved += grip.shift
+            grip.shift[:] -= moved
+            settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
+            grip.shift[:] += moved
+            spread(grip.Y, grip.force, flat)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def read_clusters(starts, blocks, values, q, out):
+    """out (3, 3, s) = Ḡ q, axes first, of coordinates q (c, 3)."""
+    for e in range(len(starts) - 1):
+        for r in range(3):
+            x, y, z = 0.0, 0.0, 0.0
+            for k in range(starts[e], starts[e + 1]):
+                c = 4 * blocks[k]
+                for a in range(4):
+                    w = values[k, r, a]
+                    x += w * q[c + a, 0]
+                    y += w * q[c + a, 1]
+                    z += w * q[c + a, 2]
+            out[0, r, e], out[1, r, e], out[2, r, e] = x, y, z
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def spread_clusters(starts, blocks, values, pull, out):
+    """Add Ḡᵀ of weighted projections (3, 3, s), axes first, to out (c, 3)."""
+    for e in range(len(starts) - 1):
+        for k in range(starts[e], starts[e + 1]):
+            c = 4 * blocks[k]
+            for r in range(3):
+                x, y, z = pull[0, r, e], pull[1, r, e], pull[2, r, e]
+                for a in range(4):
+                    w = values[k, r, a]
+                    out[c + a, 0] += w * x
+                    out[c + a, 1] += w * y
+                    out[c + a, 2] += w * z
+
+
 @cache
 def settle_kernel(lane, rows, guided, single):
     """The step for the constraint with this lane, which works in single precision or in double."""
@@ -120,3 +199,11 @@ def settle_kernel(lane, rows, guided, single):
     }
     name = f"{lane.__name__.strip('_')}_{rows}_{'single' if single else 'double'}"
     return compile_copy(_settle, name, names, fastmath={"contract", "nsz", "reassoc"})
+
+
+@cache
+def turn_kernel(lane, single):
+    """The steps of clusters for the constraint with this lane."""
+    names = {"project": lane, "REAL": np.float32 if single else np.float64}
+    name = f"turn_{lane.__name__.strip('_')}_{'single' if single else 'double'}"
+    return compile_copy(_turn, name, names, fastmath={"contract", "nsz", "reassoc"})

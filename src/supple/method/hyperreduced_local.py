@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supple.contact.grip import Grip
 from supple.method.hyperreduced_kernels import settle_kernel
-from supple.subspace.projection_fit import ProjectionFit
+from supple.method.hyperreduced_model import Projections
 
 __all__ = ["Local"]
 
@@ -19,7 +19,7 @@ Numbers = NDArray[np.floating[Any]]
 class Local:
     """Samples, fits and answers for one type."""
 
-    def __init__(self, fit: ProjectionFit, precision: type[np.floating[Any]]) -> None:
+    def __init__(self, fit: Projections, precision: type[np.floating[Any]]) -> None:
         kind, rows, single = type(fit.constraint), fit.constraint.stencils.rows, precision is np.float32
         faster = kind.single_lane if single else kind.warm_lane
         self.count = len(fit.members)

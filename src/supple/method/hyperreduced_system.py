@@ -56,11 +56,20 @@ class HyperReducedSystem:
         if not len(self.pull) and np.abs(model.stiffness @ ones).max() < 1e-9 * np.abs(model.stiffness.data).max():
             self._adrift = weight * (1.0 + damping.mass * h) / h**2
         self._fitted = not all(fit.is_complete for fit in model.fits)
-        self.answers = tuple(
-            np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
-            for fit in model.fits
-        )
+        self.answers: tuple[FloatArray, ...] = ()
         """D transposed for each type of constraint, (g, M, c): one for all axes or one each."""
+        self._seen, self.compliance = sp.csr_array((0, len(ones))), np.zeros((1, 0, 0), precision)
+        """Z = f Ḡ A⁻¹ Ḡᵀ of clusters that are alone, (g, 3 s, 3 s)."""
+        if model.alone is None:
+            self.answers = tuple(
+                np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
+                for fit in model.fits
+            )
+        else:
+            self._seen = model.alone.seen_by_rows(len(ones))
+            right = self._seen.T.toarray()
+            Z = np.stack([self._seen @ (factor * one.solve(right)) for one in self.factors])
+            self.compliance = np.ascontiguousarray(Z, precision)
         self.quick = tuple(D.astype(precision) for D in self.answers)
         """The same as iterations use them."""
 
@@ -73,9 +82,12 @@ class HyperReducedSystem:
         if self._delassus is None:
 
             def respond(vertices: NDArray[np.int32]) -> FloatArray:
-                return np.stack([one.solve(U[vertices].toarray().T).T for one in self.factors])
+                moved = [one.solve(U[vertices].toarray().T) for one in self.factors]
+                return np.stack([np.concatenate([q, self._seen @ q]).T for q in moved])
 
-            self._delassus = Delassus(U, respond, len(self.factors))
+            # Where clusters are alone, columns also say how forces move these
+            wide = sp.csr_array((U.data, U.indices, U.indptr), shape=(U.shape[0], U.shape[1] + self._seen.shape[0]))
+            self._delassus = Delassus(wide, respond, len(self.factors))
         return self._delassus
 
     def gather(self, q: FloatArray, v: FloatArray, push: FloatArray, targets: FloatArray) -> FloatArray:
@@ -104,6 +116,10 @@ class HyperReducedSystem:
         if len(self.factors) == 1:
             return self.factors[0].solve(right)
         return np.column_stack([one.solve(right[:, axis]) for axis, one in enumerate(self.factors)])
+
+    def solve_inner(self, pull: FloatArray) -> FloatArray:
+        """A⁻¹ of what projections pull, (c, 3), which moves no body as a whole."""
+        return self._keep_momentum(self.solve(self.factor * pull), 0.0)
 
     def answer(self, kind: int, coefficients: NDArray[np.floating[Any]]) -> FloatArray:
         """D c of one type of constraint for coefficients (3, M), in double precision: (c, 3)."""

@@ -75,7 +75,7 @@ class ContactStep:
     def bounce(self, v: FloatArray) -> FloatArray:
         """Rates of the coordinates at the end of the step, (r, 3), with what restitution adds to them."""
         forces = self.rebound(self.look(v)) if self.impact.any() else None
-        return v if forces is None else v + self.answer(forces)
+        return v if forces is None else v + self.answer(forces)[: len(v)]
 
     def rebound(self, velocity: FloatArray) -> FloatArray | None:
         """Forces [N/s], (m, 3), that add to `velocity` C v at the end [m/s], (m, 3), what makes contacts bounce.

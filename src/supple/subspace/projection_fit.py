@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
@@ -10,7 +11,7 @@ from supple.constraint import Constraint, Stencils
 from supple.errors import SceneError
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.projection_space import ProjectionSpace
-from supple.subspace.reduced_stencils import ReducedStencils, reduce_stencils
+from supple.subspace.reduced_stencils import ReducedStencils, reduce_stencils, reduced_stiffness
 
 __all__ = ["ProjectionFit", "fit_projections", "sample_elements"]
 
@@ -33,11 +34,23 @@ class ProjectionFit:
     """(m, s) for the scalar functions of each row, else (m, p s), all elements of a row after each other."""
     pull: FloatArray
     """UᵀSᵀV, (c, p m) or (c, m) [J or J/m]."""
+    stiffness: sp.csr_array
+    """The sum of λ UᵀSᵀS U over all elements [N/m], (c, c)."""
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing is fitted."""
         return self.space.rank == len(self.constraint.stencils) == len(self.members)
+
+    def describe(self) -> str:
+        """What is evaluated, in a user's words."""
+        count, kind = len(self.constraint.stencils), self.constraint.kind
+        if self.is_complete:
+            return f"all {count:,} {kind} constraints evaluated"
+        return (
+            f"{len(self.members):,} of {count:,} {kind} constraints evaluated, the others by "
+            f"{3 * self.pull.shape[1]:,} coordinates of their projections"
+        )
 
 
 def fit_projections(
@@ -62,7 +75,9 @@ def fit_projections(
         V = V.reshape(len(sampled), constraint.stencils.rows, -1).transpose(1, 0, 2).reshape(len(V), -1)
     seen = reduce_stencils(_looked_at(constraint, sampled), np.arange(len(sampled)), positions)
     fit = np.asarray(np.linalg.pinv(V), np.float64)
-    return ProjectionFit(constraint, space, sampled, seen, fit, space.gather(constraint, positions))
+    pull = space.gather(constraint, positions)
+    stiffness = reduced_stiffness(constraint.stencils, constraint.weight, positions)
+    return ProjectionFit(constraint, space, sampled, seen, fit, pull, stiffness)
 
 
 def _looked_at(constraint: Constraint, members: NDArray[np.int64]) -> Stencils:

@@ -1,0 +1,75 @@
+"""Iterations of the hyper-reduced solver over several types of constraints, in coordinates of the position space."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.grip import NO_GRIP
+from supple.linalg.rotation import nearest_quaternions
+from supple.method.hyperreduced_local import Local
+from supple.method.hyperreduced_model import HyperReducedModel
+from supple.method.hyperreduced_system import HyperReducedSystem
+from supple.method.projective_contact import ContactStep
+
+__all__ = ["SampleLoop"]
+
+FloatArray = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
+
+
+class SampleLoop:
+    """Each type in turn reads its samples from the coordinates and answers with D c."""
+
+    def __init__(self, model: HyperReducedModel, iterations: int, precision: type[np.floating[Any]]) -> None:
+        self._constant, self._iterations, self._precision = model.positions.constant, iterations, precision
+        self._locals = [Local(fit, precision) for fit in model.fits]
+
+    def run(
+        self,
+        system: HyperReducedSystem,
+        base: FloatArray,
+        guess: FloatArray,
+        turns: Numbers,
+        volume: float,
+        origin: FloatArray,
+        touching: ContactStep | None,
+    ) -> tuple[FloatArray, Numbers]:
+        """Coordinates (c, 3) and quaternions after the iterations from a guess, with positions seen from an origin [m].
+
+        `base` is where the body would be without projections.
+        """
+        move = np.outer(self._constant, origin)
+        start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
+        turns = turns.astype(self._precision)
+        memories = self._split(turns)
+        coefficients = [np.empty((3, D.shape[1]), self._precision) for D in system.quick]
+        out, runs = np.empty_like(q), self._iterations if len(self._locals) == 1 else 1
+        grip, last = NO_GRIP if touching is None else touching.grip, self._locals[-1]
+        for local in self._locals:
+            local.inflate(volume)
+        for _ in range(self._iterations // runs):
+            source = start
+            for local, memory, D, own in zip(self._locals, memories, system.quick, coefficients, strict=True):
+                local.settle(q, source, out, runs, memory, D, own, grip if local is last else NO_GRIP)
+                source = out
+            q, out = out, q
+        reached = base
+        for kind, own in enumerate(coefficients):
+            reached = reached + system.answer(kind, own)
+        if touching is not None:
+            reached = reached + touching.answer(touching.forces())
+        return reached, turns if turns.shape[1] else self._find_turns(reached)
+
+    def _find_turns(self, q: FloatArray) -> Numbers:
+        """Quaternions to go on from at coordinates q (c, 3)."""
+        found = [nearest_quaternions(local.values(q)) for local in self._locals if local.remembers]
+        return np.concatenate([np.zeros((4, 0)), *found], axis=1, dtype=self._precision)
+
+    def _split(self, turns: Numbers) -> list[Numbers]:
+        """Quaternions of each type, (4, s); none where nothing is remembered or known."""
+        if not turns.shape[1]:
+            return [turns] * len(self._locals)
+        counts = [local.count if local.remembers else 0 for local in self._locals]
+        ends = np.cumsum(counts)
+        return [turns[:, end - count : end] for count, end in zip(counts, ends, strict=True)]
