@@ -8,6 +8,7 @@ from supple.cubature.element_problem import ElementProblem, Stresses
 from supple.cubature.greedy import train_greedy
 from supple.cubature.importance import train_importance
 from supple.cubature.pool import train_pool
+from supple.cubature.pose_rules import PoseRules, train_pose_rules
 from supple.cubature.poses import Poses
 from supple.cubature.problem import Problem, fit_error
 from supple.cubature.pursuit import train_pursuit
@@ -29,6 +30,7 @@ __all__ = [
     "DenseProblem",
     "ElementMap",
     "ElementProblem",
+    "PoseRules",
     "Poses",
     "Problem",
     "Rule",
@@ -53,6 +55,7 @@ __all__ = [
     "train_importance",
     "train_particles",
     "train_pool",
+    "train_pose_rules",
     "train_pursuit",
     "train_rule",
     "train_shared",

@@ -14,9 +14,11 @@ from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.subspace import Basis
 
-__all__ = ["check_basis", "check_rule", "frequency_errors"]
+__all__ = ["check_basis", "check_rule", "frequency_errors", "pitch_excess"]
 
 FloatArray = NDArray[np.float64]
+_OFF_PITCH = 0.01  # what the first frequencies may lie beside their values at most, whatever the tolerance
+_FIRST = 5  # frequencies held to that; all are held to the tolerance
 
 
 def frequency_errors(body: Body, basis: Basis, rule: Rule, count: int = 10) -> FloatArray:
@@ -24,6 +26,12 @@ def frequency_errors(body: Body, basis: Basis, rule: Rule, count: int = 10) -> F
     values = np.linalg.eigvalsh(rest_stiffness(body, basis, rule.members, rule.weights))
     exact = np.sort(basis.importance)
     return np.asarray(np.sqrt(np.maximum(values[:count], 0.0) / exact[:count]) - 1.0)
+
+
+def pitch_excess(errors: FloatArray, tolerance: float) -> float:
+    """Relative errors of the first frequencies as a multiple of what is allowed."""
+    off = np.abs(errors)
+    return float(max(off[:_FIRST].max() / min(_OFF_PITCH, tolerance), off.max() / tolerance))
 
 
 def check_rule(rule: Rule, body: Body, basis: Basis, heldout: Problem) -> Rule:

@@ -44,10 +44,18 @@ class SharedRule:
 
 
 def train_shared(
-    problems: Sequence[Problem], tolerance: float, rng: np.random.Generator, *, trainer: Trainer = train_pool
+    problems: Sequence[Problem],
+    tolerance: float,
+    rng: np.random.Generator,
+    *,
+    trainer: Trainer = train_pool,
+    everything: Problem | None = None,
 ) -> SharedRule:
-    """A rule for several poses: the set from the samples of all (Eq. 17), then weights pose by pose (Eq. 19)."""
-    members = trainer(StackedProblem(problems), tolerance, rng).members
+    """A rule for several poses: the set from the samples of all (Eq. 17), then weights pose by pose (Eq. 19).
+
+    `everything` chooses the set instead of all problems, where poses share samples.
+    """
+    members = trainer(StackedProblem(problems) if everything is None else everything, tolerance, rng).members
     weights = np.zeros((len(problems), len(members)))
     for pose, problem in enumerate(problems):
         support = Support(problem, members)

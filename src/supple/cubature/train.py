@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.blocks import blocks
-from supple.cubature.check import check_basis, check_rule, frequency_errors
+from supple.cubature.check import check_basis, check_rule, frequency_errors, pitch_excess
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.pool import train_pool
 from supple.cubature.poses import Poses
@@ -25,8 +25,6 @@ __all__ = ["train_rule"]
 
 FloatArray = NDArray[np.float64]
 _REACH = 0.35  # largest displacement by default, as a share of the body's size
-_OFF_PITCH = 0.01  # what the first frequencies may lie beside their values at most, whatever the tolerance
-_FIRST, _PITCHES = 5, 10  # frequencies held to that, and to the tolerance
 _SOFT = 16  # coordinates whose stiffness decides them: a mode above that comes out too soft falls among them
 _STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
 _TIGHTER = 0.4, 0.85  # a refused rule is trained again to a share of its tolerance between these
@@ -75,8 +73,8 @@ def train_rule(
             warnings.simplefilter("ignore", SuppleWarning)  # the checks judge, with more figures
             rule = trainer(_stack(forces, stiffness), aim, rng, warm)
         rule = check_rule(rule, body, basis, heldout)
-        heldout_excess, pitch_excess = _judge(body, basis, rule, tolerance)
-        excess = max(heldout_excess, pitch_excess)
+        heldout_excess, off_pitch = _judge(body, basis, rule, tolerance)
+        excess = max(heldout_excess, off_pitch)
         if excess <= 1.0:
             return rule
         drawn = sum(part.samples for part in forces)
@@ -84,7 +82,7 @@ def train_rule(
         if rule.training_error < heldout_excess * tolerance and heldout_excess > 1.0 and drawn < enough:
             # It fits its samples, but they are too few
             forces.append(pose(draw_coordinates(basis, reach, drawn, rng)))
-        elif pitch_excess > 1.0 and stiffness is None:
+        elif off_pitch > 1.0 and stiffness is None:
             stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
         else:
             aim *= float(np.clip(excess**-0.7, *_TIGHTER))  # errors of frequencies fall faster than the tolerance
@@ -128,9 +126,7 @@ def _stack(forces: list[ElementProblem], stiffness: StiffnessProblem | None) -> 
 def _judge(body: Body, basis: Basis, rule: Rule, tolerance: float) -> tuple[float, float]:
     """Held-out error and the error of the first frequencies, each as a multiple of what is allowed."""
     assert rule.heldout_error is not None
-    off = np.abs(frequency_errors(body, basis, rule, _PITCHES))
-    pitch_excess = max(off[:_FIRST].max() / min(_OFF_PITCH, tolerance), off.max() / tolerance)
-    return rule.heldout_error / tolerance, float(pitch_excess)
+    return rule.heldout_error / tolerance, pitch_excess(frequency_errors(body, basis, rule), tolerance)
 
 
 def _warn(rule: Rule, tolerance: float, samples: int) -> None:

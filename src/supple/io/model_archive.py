@@ -21,6 +21,7 @@ from supple.subspace import Basis
 
 __all__ = [
     "ARTICULATED",
+    "POSESPACE",
     "REDUCED",
     "SKINNED",
     "TRAIN_AGAIN",
@@ -50,7 +51,7 @@ class Layout:
     serves: str  #: in a user's words
     rules: tuple[str, ...]  #: names of rules among the values
     tables: tuple[str, ...]  #: names of other tables among the values
-    arrays: Mapping[str, str]  #: kind of number, by name
+    arrays: Mapping[str, str]  #: kind of number, by name: "f" and "i" of eight bytes, "f4" of four
 
 
 REDUCED = Layout(
@@ -87,6 +88,31 @@ ARTICULATED = Layout(
         "vertices": "i",
         "vertex_weights": "f",
         "poses": "f",
+    },
+)
+
+POSESPACE = Layout(
+    format="supple pose-space model",
+    version=1,
+    serves="a body with a rig whose pose is its rest shape",
+    rules=(),
+    tables=("body", "rig", "facts"),
+    arrays={
+        "poses": "f",
+        "points": "f",
+        "columns": "f4",
+        "edges": "f4",
+        "gram": "f",
+        "turned": "f4",
+        "gravity": "f",
+        "elements": "i",
+        "corners": "i",
+        "volumes": "f",
+        "moduli": "f",
+        "weights": "f",
+        "particles": "i",
+        "masses": "f",
+        "placed": "f",
     },
 )
 
@@ -151,7 +177,7 @@ def read_members(path: Path, layout: Layout) -> tuple[dict[str, Any], dict[str, 
 
 def _refuse_foreign(path: Path, members: NpzFile, layout: Layout) -> None:
     found = str(members.read("format")) if "format" in members else ""
-    for other in (REDUCED, SKINNED, ARTICULATED):
+    for other in (REDUCED, SKINNED, ARTICULATED, POSESPACE):
         if found == other.format and other is not layout:
             raise TrainingError(f"{path} was trained for {other.serves} and not for {layout.serves}: train again.")
     if found != layout.format:
@@ -211,9 +237,9 @@ def _is_load(entry: object) -> bool:
 
 
 def _read_array(path: Path, members: NpzFile, name: str, kind: str) -> NDArray[Any]:
-    """An array of its own memory, of finite double numbers or of whole ones."""
+    """An array of its own memory, of finite numbers of the kind it must be."""
     array = members.read(name)
-    if array.dtype.kind != kind or array.dtype.itemsize != 8 or not np.isfinite(array).all():
+    if array.dtype.kind != kind[0] or array.dtype.itemsize != int(kind[1:] or 8) or not np.isfinite(array).all():
         raise FileFormatError(f"{path}: its array '{name}' does not hold what a model needs; {TRAIN_AGAIN}.")
     return array.copy()
 

@@ -138,6 +138,26 @@ class FullSolver:
             *rigged,
         ]
 
+    def formulate(self, state: FullState, inputs: Inputs, *, drags: bool = True) -> tuple[Increment, System]:
+        """What a step of a body without a rig minimises, contacts left out, and its unknowns.
+
+        `drags`: with the damping by stiffness, whose matrix costs more than all the rest.
+        """
+        system = self._system(state.live.pins(self.body.pins))
+        motion = self._integrator(state.x, state.v, state.a, inputs.duration)
+        return self._increment(state, inputs, system, motion, None, drags=drags), system
+
+    @property
+    def is_touchable(self) -> bool:
+        """Whether there is anything to touch."""
+        return self._contact is not None
+
+    def foresee_contacts(self, state: FullState, x: FloatArray, inputs: Inputs) -> int:
+        """How many points may touch something in a step that ends at x [m], (n, 3)."""
+        if self._contact is None:
+            return 0
+        return len(self._contact.detector.foresee(state.x, x, inputs, state.pairs))
+
     def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
         live, end, h = state.live, inputs.end, inputs.duration
         system = self._system(live.pins(self.body.pins))
@@ -146,7 +166,7 @@ class FullSolver:
             carry = None if self._rigged is None else self._rigged.carry(inputs)
             increment = self._increment(state, inputs, system, motion, carry)
         if system.unknowns == 0:
-            return self._arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
+            return self.arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)
         begin = self._find_hold(state.x, system, increment, inputs)
         standing = [begin] if carry is None else [begin, carry.move(begin)]
         guesses = standing if self.is_static else [*standing, begin + h * state.v, motion.xa + state.a / motion.ca]
@@ -166,9 +186,9 @@ class FullSolver:
             x, push, pairs = outcome.x, outcome.force, outcome.pairs
             tally.note(outcome)
         self._admit_round_off(tally.residual, increment, step.reference)
-        return replace(self._arrive(motion, x, state, h, end, push), pairs=pairs)
+        return replace(self.arrive(motion, x, state, h, end, push), pairs=pairs)
 
-    def _arrive(
+    def arrive(
         self, motion: Motion, x: FloatArray, state: FullState, h: float, end: Moment, push: FloatArray | None = None
     ) -> FullState:
         """The state at the end of a step in which contacts pushed [N], (n, 3).
@@ -193,7 +213,14 @@ class FullSolver:
         return self.body if self._rigged is None else self._rigged.at(moment)
 
     def _increment(
-        self, state: FullState, inputs: Inputs, system: System, motion: Motion, carry: RigCarry | None
+        self,
+        state: FullState,
+        inputs: Inputs,
+        system: System,
+        motion: Motion,
+        carry: RigCarry | None,
+        *,
+        drags: bool = True,
     ) -> Increment:
         body, live = self._body_at(inputs.end), state.live
         parts = body.parts if live.stiffness == 1.0 else tuple(p.with_stiffness(live.stiffness) for p in body.parts)
@@ -201,7 +228,7 @@ class FullSolver:
         drag = None
         if self._rigged is None or not self._rigged.is_posed:
             carry = None  # damping sees no rig
-        if body.damping.stiffness > 0.0 and not self.is_static:
+        if drags and body.damping.stiffness > 0.0 and not self.is_static:
             frame = carry or foresee_frame(body.mesh.vertices, body.mass, body.pins, state, inputs)
             drag = make_drag(body, parts, system, motion, state, inputs, frame)
         if carry is not None and not self.is_static:

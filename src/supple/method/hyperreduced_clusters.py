@@ -63,10 +63,9 @@ class ClusterLoop:
         if touching is not None:
             grip, free = self._look(touching, base - np.outer(self._constant, origin))
         turn = self._warm if turns.shape[1] else self._cold
-        turn(
-            F, start.reshape(3, -1), self._iterations, self._parameters, turns, self._weight, system.compliance, P,
-            free, grip,
-        )  # fmt: skip
+        weight = self._weight * self._precision(system.factor)
+        base_values, Z = start.reshape(3, -1), system.compliance
+        turn(F, base_values, self._iterations, self._parameters, turns, weight, Z, P, free, grip)
         right = np.zeros((self._columns, 3))
         spread_clusters(*self._seen, P.astype(np.float64), right)
         q = base + system.solve_inner(right)

@@ -59,7 +59,7 @@ class HyperReducedSystem:
         self.answers: tuple[FloatArray, ...] = ()
         """D transposed for each type of constraint, (g, M, c): one for all axes or one each."""
         self._seen, self.compliance = sp.csr_array((0, len(ones))), np.zeros((1, 0, 0), precision)
-        """Z = f Ḡ A⁻¹ Ḡᵀ of clusters that are alone, (g, 3 s, 3 s)."""
+        """Z = Ḡ A⁻¹ Ḡᵀ of clusters that are alone, (g, 3 s, 3 s)."""
         if model.alone is None:
             self.answers = tuple(
                 np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
@@ -68,7 +68,7 @@ class HyperReducedSystem:
         else:
             self._seen = model.alone.seen_by_rows(len(ones))
             right = self._seen.T.toarray()
-            Z = np.stack([self._seen @ (factor * one.solve(right)) for one in self.factors])
+            Z = np.stack([self._seen @ one.solve(right) for one in self.factors])
             self.compliance = np.ascontiguousarray(Z, precision)
         self.quick = tuple(D.astype(precision) for D in self.answers)
         """The same as iterations use them."""
@@ -119,7 +119,7 @@ class HyperReducedSystem:
 
     def solve_inner(self, pull: FloatArray) -> FloatArray:
         """A⁻¹ of what projections pull, (c, 3), which moves no body as a whole."""
-        return self._keep_momentum(self.solve(self.factor * pull), 0.0)
+        return self._keep_momentum(self.solve(pull), 0.0)
 
     def answer(self, kind: int, coefficients: NDArray[np.floating[Any]]) -> FloatArray:
         """D c of one type of constraint for coefficients (3, M), in double precision: (c, 3)."""

@@ -19,6 +19,7 @@ from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
 from supple.method.rigged import RiggedBody
 from supple.method.solver import Arrays, Report
 from supple.rig import Rig
+from supple.rig.part import pick_part
 from supple.rig.pose import check_pose
 from supple.rig.pose_weights import PoseWeights
 from supple.rig.root import Root
@@ -65,6 +66,7 @@ class PoseSpaceSolver:
         self._noise = 1e-14 * float(np.sqrt(mass)) * size
         self._handles = PoseHandles(model, mass * model.stiffest)
         self._watched = model.watched
+        self._part = pick_part(rig, self._watched)
         self._particles = np.searchsorted(self._watched, model.particles)
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
@@ -160,7 +162,7 @@ class PoseSpaceSolver:
     ) -> list[PoseSpaceState | NewtonFailure]:
         """States at the end of steps, or why there is none."""
         poses = [self._pose_of(one.end) for one in inputs]
-        placed = np.array([self.rig.positions(pose, self._watched) for pose in poses])
+        placed = np.array([self._part.positions(pose) for pose in poses])
         turns = [self._root.turn(pose) for pose in poses]
         pushes = [
             self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose)
@@ -172,7 +174,7 @@ class PoseSpaceSolver:
             np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
             np.array([state.y for state in states]),
             np.array([state.w for state in states]),
-            np.array([state.places for state in states]),
+            np.array([state.particles for state in states]),
             *self._handles.gather(pushes),
             np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
         )
@@ -188,7 +190,7 @@ class PoseSpaceSolver:
                 continue
             tally.residual = max(tally.residual, float(residual))
             here = placed[b, self._particles]
-            speed = np.zeros_like(here) if self.is_static else (here - state.places[0]) / one.duration
+            speed = np.zeros_like(here) if self.is_static else (here - state.particles[0]) / one.duration
             places, own = np.array([here, speed]), elastic / state.live.stiffness
             out.append(state.follow(one.end.time, poses[b], y[b], w[b], turns[b], places, one.duration, own))
         return out

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
 from supple.cubature.pose_rules import PoseRules
@@ -18,7 +18,7 @@ from supple.rig import Rig
 from supple.rig.root import Root
 from supple.subspace.pose_bases import PoseBases
 
-__all__ = ["PoseSpaceModel", "assemble"]
+__all__ = ["PoseSpaceModel", "assemble", "products_by_axes"]
 
 FloatArray = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -39,7 +39,7 @@ class PoseSpaceModel:
     k at 3 k + a."""
     gram: FloatArray
     """U_iᵀ M U_j for i <= j, (m (m + 1) / 2, r, r)."""
-    turned: NDArray[Any]
+    turned: Single
     """The same of components k and l of the columns at 3 k + l, (m (m + 1) / 2, 9, r, r); none without a root."""
     gravity: FloatArray
     """Σ m U_i [kg^½], (m, 3, r)."""
@@ -97,10 +97,8 @@ class PoseSpaceModel:
         }
 
 
-def assemble(
-    body: Body, rig: Rig, bases: PoseBases, rules: PoseRules, *, turned: DTypeLike = np.float32
-) -> PoseSpaceModel:
-    """The model of a body, its rig, subspaces and rules; `turned`: the precision of products for turning roots."""
+def assemble(body: Body, rig: Rig, bases: PoseBases, rules: PoseRules) -> PoseSpaceModel:
+    """The model of a body, its rig, its subspaces and rules."""
     _refuse_unfit(body, bases, rules)
     root = Root.of(rig)
     m, n, r = len(bases.poses), len(body.mass), bases.rank
@@ -113,17 +111,15 @@ def assemble(
     x = body.mesh.vertices[corners]
     changes = fields[:, corners[:, 1:]] - fields[:, corners[:, :1]]  # (m, c, 3 edges, 3 axes, r)
     heavy = np.sqrt(body.mass)[:, None, None] * fields
-    products = [
-        (heavy[i].reshape(3 * n, r).T @ heavy[j].reshape(3 * n, r), _by_axes(heavy[i], heavy[j], turned, root.turns))
-        for i, j in combinations_with_replacement(range(m), 2)
-    ]
+    pairs = list(combinations_with_replacement(heavy, 2))
+    turned = [products_by_axes(a, b).astype(np.float32) for a, b in pairs] if root.turns else []
     return PoseSpaceModel(
         poses=np.array(bases.poses, np.float64),
         points=np.array([rig.embed(root.still(pose)) for pose in bases.poses]),
         columns=fields.astype(np.float32),
         edges=np.ascontiguousarray(changes.transpose(1, 0, 3, 2, 4).reshape(len(who), m, 9, r), np.float32),
-        gram=np.array([gram for gram, _ in products]),
-        turned=np.array([one for _, one in products if len(one)]).reshape(-1, 9, r, r).astype(turned),
+        gram=np.array([a.reshape(3 * n, r).T @ b.reshape(3 * n, r) for a, b in pairs]),
+        turned=np.array(turned, np.float32).reshape(-1, 9, r, r),
         gravity=np.einsum("n,mnkr->mkr", body.mass, fields),
         elements=who,
         corners=corners,
@@ -143,11 +139,9 @@ def _kinds(body: Body) -> NDArray[np.int64]:
     return np.array([kinds.setdefault(part.material.response, len(kinds)) for part in body.parts])
 
 
-def _by_axes(a: FloatArray, b: FloatArray, kind: DTypeLike, wanted: bool) -> NDArray[Any]:
-    """U_i^(k)ᵀ M U_j^(l) of columns times roots of masses (n, 3, r), (9, r, r); nothing where it is not wanted."""
-    if not wanted:
-        return np.zeros((0, a.shape[2], a.shape[2]), kind)
-    return np.array([a[:, k].T @ b[:, l] for k in range(3) for l in range(3)], kind)
+def products_by_axes(a: FloatArray, b: FloatArray) -> FloatArray:
+    """U_i^(k)ᵀ M U_j^(l) at 3 k + l, (9, r, r), of columns times the roots of the masses, (n, 3, r) each."""
+    return np.array([a[:, k].T @ b[:, l] for k in range(3) for l in range(3)])
 
 
 def _refuse_unfit(body: Body, bases: PoseBases, rules: PoseRules) -> None:

@@ -14,7 +14,7 @@ __all__ = ["PoseSpaceState"]
 FloatArray = NDArray[np.float64]
 _UNTOUCHED = Live()
 _NUMBERS = ("time", "step", "elastic")
-_ARRAYS = ("poses", "y", "w", "turns", "places")
+_ARRAYS = ("poses", "y", "w", "turns", "particles")
 
 
 class PoseSpaceState(NamedTuple):
@@ -30,7 +30,7 @@ class PoseSpaceState(NamedTuple):
     """Weights of the examples, (2, m)."""
     turns: FloatArray
     """Of the root, (2, 3, 3)."""
-    places: FloatArray
+    particles: FloatArray
     """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3)."""
     step: float
     """What lies between the two [s]."""
@@ -45,14 +45,14 @@ class PoseSpaceState(NamedTuple):
         y: FloatArray,
         w: FloatArray,
         turn: FloatArray,
-        places: FloatArray,
+        particles: FloatArray,
         step: float,
         elastic: float,
     ) -> "PoseSpaceState":
         """The state a step [s] later, of which this one is the past."""
         pairs = (pose, self.poses[0]), (y, self.y[0]), (w, self.w[0]), (turn, self.turns[0])
         poses, both, shares, turns = (np.array(pair) for pair in pairs)
-        return PoseSpaceState(time, poses, both, shares, turns, places, step, elastic, self.live)
+        return PoseSpaceState(time, poses, both, shares, turns, particles, step, elastic, self.live)
 
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""
@@ -62,6 +62,6 @@ class PoseSpaceState(NamedTuple):
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "PoseSpaceState":
         """The state that was packed."""
-        poses, y, w, turns, places = (np.asarray(arrays[name], np.float64) for name in _ARRAYS)
+        poses, y, w, turns, particles = (np.asarray(arrays[name], np.float64) for name in _ARRAYS)
         time, step, elastic = (float(arrays[name]) for name in _NUMBERS)
-        return cls(time, poses, y, w, turns, places, step, elastic, unpack_live(arrays))
+        return cls(time, poses, y, w, turns, particles, step, elastic, unpack_live(arrays))

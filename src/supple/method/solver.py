@@ -10,11 +10,27 @@ from numpy.typing import NDArray
 from supple.contact.result import Touch
 from supple.solve import Inputs
 
-__all__ = ["Report", "Solver"]
+__all__ = ["Report", "Skip", "Solver"]
 
 FloatArray = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[np.generic]]
 State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Skip:
+    """What a method that skips steps did in one."""
+
+    checked: bool = False
+    """A reduced step whose error was estimated in full space."""
+    rejected: bool = False
+    """A full step in place of a reduced one that was refused."""
+    learned: bool = False
+    """A full step after which a model was trained."""
+    rank: int = 0
+    """Of the subspace that is used or tested; 0 while there is none."""
+    elements: int = 0
+    """That forces of reduced steps come from; 0 in full space."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +58,8 @@ class Report:
     """Whether a new look for contacts would have changed their forces no more."""
     touching: Touch | None = None
     """The contacts at the end of the step, None where there are none."""
+    skip: Skip | None = None
+    """None for methods that skip no steps."""
 
 
 class Solver(Protocol[State]):

@@ -2,8 +2,21 @@
 
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.model import ReducedModel
+from supple.method.posespace_model import PoseSpaceModel
 from supple.method.skinned_model import SkinnedModel
 
-__all__ = ["TrainedModel"]
+__all__ = ["RuledModel", "TrainedModel", "count_elements", "count_rank"]
 
-TrainedModel = ReducedModel | SkinnedModel | ArticulatedModel
+RuledModel = ReducedModel | SkinnedModel | ArticulatedModel
+"""What is made from snapshots: one subspace, and one rule for its forces."""
+TrainedModel = RuledModel | PoseSpaceModel
+
+
+def count_rank(model: TrainedModel) -> int:
+    """Coordinates of a model, those of all domains together."""
+    return model.rank if isinstance(model, PoseSpaceModel) else model.basis.rank
+
+
+def count_elements(model: TrainedModel) -> int:
+    """Elements that its forces are taken from."""
+    return len(model.elements) if isinstance(model, PoseSpaceModel) else model.rule.size

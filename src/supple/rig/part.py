@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.rig.rig import Rig
+from supple.rig.skinning import SkinnedRig
 from supple.rig.turns import find_turns
 
-__all__ = ["RigPart"]
+__all__ = ["RigPart", "pick_part"]
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
@@ -35,3 +36,10 @@ class RigPart:
 
     def _pick(self, vertices: Vertices) -> NDArray[np.integer]:
         return self._vertices if vertices is None else self._vertices[vertices]
+
+
+def pick_part(rig: Rig, vertices: NDArray[np.integer]) -> Rig:
+    """The chosen vertices as a rig that is quick to ask for all of them."""
+    if isinstance(rig, SkinnedRig):
+        return SkinnedRig(rig.skeleton, rig.influences.pick(vertices), rig.rest[vertices], rig.mode)
+    return RigPart(rig, vertices)

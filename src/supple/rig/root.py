@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from supple.rig.motion import root_columns
 from supple.rig.pose import check_pose
 from supple.rig.rig import Rig
+from supple.rig.turns import turn_rows
 
 __all__ = ["Root"]
 
@@ -45,15 +45,17 @@ class Root:
     def still(self, pose: FloatArray) -> FloatArray:
         """The pose with its root where it is in the neutral one, (p,)."""
         kept = check_pose(pose, self.controls).copy()
-        kept[list(self.columns)] = self.neutral[list(self.columns)]
+        if self.columns:
+            first, last = self.columns[0], self.columns[-1] + 1
+            kept[first:last] = self.neutral[first:last]
         return kept
 
     def turn(self, pose: FloatArray) -> FloatArray:
         """R₀, (3, 3): what turns the rig in the still pose to the rig in this one."""
-        if not self.turns:
+        if not self.columns:
             return np.eye(3)
-        here, there = (Rotation.from_rotvec(p[list(self.columns[3:])]) for p in (pose, self.neutral))
-        return np.asarray((here * there.inv()).as_matrix())
+        here, there = (np.array(turn_rows(*p[self.columns[3] : self.columns[5] + 1])) for p in (pose, self.neutral))
+        return np.asarray(here @ there.T)
 
 
 def _turns_all(rig: Rig, root: Root) -> bool:

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError
 from supple.rig.pose import check_pose
+from supple.rig.turns import turn_rows
 
 __all__ = ["Skeleton"]
 
@@ -91,9 +91,20 @@ class Skeleton:
 
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], (3 + 9 j,): rotations as matrices, so that nothing wraps, by the lever they turn."""
-        pose = self.check(pose)
-        turns = Rotation.from_rotvec(pose[3:].reshape(-1, 3)).as_matrix()
-        return np.concatenate([pose[:3], (self.levers[:, None, None] * turns).ravel() / np.sqrt(2.0)])
+        point = np.empty(3 + 9 * len(self))
+        _fill_point(self.check(pose), self.levers, point)
+        return point
+
+
+@njit(cache=True)
+def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
+    """`Skeleton.embed`."""
+    point[:3] = pose[:3]
+    for k in range(len(levers)):
+        turn = turn_rows(pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k])
+        for i in range(3):
+            for j in range(3):
+                point[3 + 9 * k + 3 * i + j] = levers[k] * turn[i][j] / np.sqrt(2.0)
 
 
 @njit(cache=True)
@@ -102,18 +113,7 @@ def _place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArra
     count = len(parents)
     R, t = np.empty((count, 3, 3)), np.empty((count, 3))
     for k in range(count):
-        a, b, c = pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k]
-        square = a * a + b * b + c * c
-        angle = np.sqrt(square)
-        # sin(angle)/angle and (1 - cos(angle))/angle², with their series where the quotients lose digits
-        sine = np.sin(angle) / angle if angle > 1e-4 else 1.0 - square / 6.0
-        versine = 2.0 * (np.sin(0.5 * angle) / angle) ** 2 if angle > 1e-4 else 0.5 - square / 24.0
-        cosine = 1.0 - versine * square
-        turn = (
-            (cosine + versine * a * a, versine * a * b - sine * c, versine * a * c + sine * b),
-            (versine * a * b + sine * c, cosine + versine * b * b, versine * b * c - sine * a),
-            (versine * a * c - sine * b, versine * b * c + sine * a, cosine + versine * c * c),
-        )
+        turn = turn_rows(pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k])
         parent = parents[k]
         for i in range(3):
             t[k, i] = pose[i] + heads[k, i] if parent < 0 else t[parent, i]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from supple.linalg.small import matmul_nt, signed_svd
 from supple.rig.rig import Rig
 
-__all__ = ["Turning", "find_turns", "nearest_rotations"]
+__all__ = ["Turning", "find_turns", "nearest_rotations", "turn_rows"]
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
@@ -45,3 +45,19 @@ def _fill_rotations(A: FloatArray, R: FloatArray) -> None:
         for i in range(3):
             for j in range(3):
                 R[k, i, j] = turn[3 * i + j]
+
+
+@njit(cache=True)
+def turn_rows(a: float, b: float, c: float) -> tuple[tuple[float, float, float], ...]:
+    """The rotation of the vector (a, b, c) [rad], row by row."""
+    square = a * a + b * b + c * c
+    angle = np.sqrt(square)
+    # sin(angle)/angle and (1 - cos(angle))/angle², with their series where the quotients lose digits
+    sine = np.sin(angle) / angle if angle > 1e-4 else 1.0 - square / 6.0
+    versine = 2.0 * (np.sin(0.5 * angle) / angle) ** 2 if angle > 1e-4 else 0.5 - square / 24.0
+    cosine = 1.0 - versine * square
+    return (
+        (cosine + versine * a * a, versine * a * b - sine * c, versine * a * c + sine * b),
+        (versine * a * b + sine * c, cosine + versine * b * b, versine * b * c - sine * a),
+        (versine * a * c - sine * b, versine * b * c + sine * a, cosine + versine * c * c),
+    )

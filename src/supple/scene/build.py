@@ -20,6 +20,8 @@ from supple.method import (
     ArticulatedModel,
     ArticulatedSolver,
     FullSolver,
+    PoseSpaceModel,
+    PoseSpaceSolver,
     ReducedModel,
     ReducedSolver,
     SkinnedSolver,
@@ -231,7 +233,8 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
         return Built(**parts, solver=full_solver(stage))
     if model is None:
         raise SceneError(
-            'method.name = "reduced" needs a trained model: give one, or use prepare_scene(), which finds or trains it.'
+            f'method.name = "{stage.scene.method.name}" needs a trained model: give one, or use prepare_scene(), which '
+            "finds or trains it."
         )
     return Built(**parts, solver=reduced_solver(stage, model), model=model)
 
@@ -262,6 +265,8 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     if not isinstance(model, ReducedModel):
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
+        if isinstance(model, PoseSpaceModel):
+            return PoseSpaceSolver(stage.body, rigging.rig, model, **common)
         if isinstance(model, ArticulatedModel):
             return ArticulatedSolver(stage.body, rigging.skin, model, **common)
         return SkinnedSolver(stage.body, rigging.skin, model, **common)

@@ -152,12 +152,16 @@ def _measure(built: Built, track: Track, reference: Track) -> Errors | None:
 def _measure_flesh(built: Built, track: Track, reference: Track) -> float | None:
     """The error of the frames that were reached, as training has it: relative to what flesh moves beside bones."""
     rigging, rest = built.drive.rigging, built.mesh.vertices
-    if rigging is None or rigging.rest == "posed" or not track.rows:
+    if rigging is None or not track.rows:
         return None
     measure = Measure(rest, built.body.mass, longest_side(built))
     for row, x, wanted in zip(track.rows, track.frames, reference.frames, strict=False):
         pose = rigging.course.pose(row.time)
-        measure.add(rigging.skin.pull_back(pose, x), rigging.skin.pull_back(pose, wanted))
+        if rigging.rest == "posed":
+            there = rest - rigging.rig.positions(pose)
+            measure.add(there + x, there + wanted)
+        else:
+            measure.add(rigging.skin.pull_back(pose, x), rigging.skin.pull_back(pose, wanted))
     return measure.finish().relative
 
 

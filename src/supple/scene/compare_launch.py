@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
@@ -21,11 +21,11 @@ from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
+from supple.scene.schema import MethodName
 
 __all__ = ["Asked", "launch_comparison"]
 
 Say = Callable[[str], None]
-Method = Literal["full", "reduced"]
 LOOSEST = 0.5  #: accuracy worth training to
 PARETO = (5.0, 2.0, 0.5)  #: times the accuracy asked for, to which `pareto` trains too
 
@@ -37,7 +37,7 @@ class Asked:
     source: Path  #: a scene, or a mesh that gets the default scene
     output: Path | None = None  #: the page (default: named after the source)
     changes: Mapping[str, Any] | None = None  #: keys and tables that override the scene's
-    method: Method | None = None  #: to hold against the full solver (default: the scene's, or reduced)
+    method: MethodName | None = None  #: to hold against the full solver (default: the scene's, or reduced)
     models: Sequence[Path] = ()  #: instead of the scene's own
     pareto: bool = False  #: also train to looser and tighter accuracies
     plots: Path | None = None  #: folder that gets every plot as a file of its own
@@ -47,9 +47,9 @@ class Asked:
 def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build and train a scene, run it under both methods and write the page; the result by name."""
     scene = open_scene(asked.source, asked.changes)
-    method = asked.method or ("reduced" if scene.method.name == "full" else scene.method.name)
+    method = asked.method or scene.subspace_method
     if method == "full":
-        raise SceneError("the full solver compared with itself says nothing: give  --method reduced.")
+        raise SceneError("the full solver compared with itself says nothing: give  --method reduced  or  posespace.")
     page = _place_page(asked)
     if asked.plots is not None:
         probe_folder(asked.plots / "error.svg")

@@ -13,6 +13,7 @@ from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
 from supple.io.articulated_file import is_articulated_file, tell_articulated
 from supple.io.model_file import is_model_file, load_model
+from supple.io.posespace_file import is_posespace_file, load_posespace
 from supple.io.replay_mesh import MeshCache
 from supple.io.skinned_file import is_skinned_file, load_skinned
 from supple.mesh import TetMesh, TriMesh, assess_quality
@@ -44,6 +45,10 @@ def describe_file(path: str | Path) -> Facts:
         return _describe_model(load_model(path))
     if path.suffix.lower() == ".npz" and is_skinned_file(path):
         return _describe_model(load_skinned(path))
+    if path.suffix.lower() == ".npz" and is_posespace_file(path):
+        posed = load_posespace(path)
+        sizes = {"vertices": posed.columns.shape[1], "rank": posed.rank, "elements": len(posed.elements)}
+        return {"kind": "model", "method": "posespace", **sizes, **posed.tell(), "error": posed.error, **posed.facts}
     if path.suffix.lower() == ".npz" and is_articulated_file(path):
         return {**HEADING, "serves": "a body with a rig", **tell_articulated(path)}
     cache = open_cache(path)

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import writing
@@ -20,7 +20,7 @@ from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
-from supple.scene.schema import Scene
+from supple.scene.schema import MethodName, Scene
 from supple.scene.section import change_files
 from supple.scene.toml import write_toml
 
@@ -36,7 +36,7 @@ class Launch:
     source: Path  #: a scene, or a mesh that gets the default scene
     outputs: Sequence[Path] = ()  #: instead of the scene's own
     changes: dict[str, Any] | None = None  #: keys and tables that override the scene's
-    method: Literal["full", "reduced"] | None = None  #: instead of the scene's
+    method: MethodName | None = None  #: instead of the scene's
     resume: bool = False
     replay: Path | None = None
     write_scene: Path | None = None
@@ -50,7 +50,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
     written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
-    model = scene.method.model or (default_model(asked.source) if scene.method.name == "reduced" else None)
+    model = scene.method.model or (default_model(asked.source) if scene.method.name != "full" else None)
     solids = [table.file for table in scene.collider]
     _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:

@@ -13,13 +13,15 @@ from supple.errors import FileFormatError, SuppleWarning, TrainingError
 from supple.io.articulated_file import is_articulated_file, load_articulated, save_articulated
 from supple.io.files import probe_folder
 from supple.io.model_file import load_model, save_model
+from supple.io.posespace_file import load_posespace, save_posespace
 from supple.io.skinned_file import load_skinned, save_skinned
-from supple.method import ArticulatedModel, ReducedModel, TrainedModel
+from supple.method import ArticulatedModel, PoseSpaceModel, ReducedModel, TrainedModel, count_elements, count_rank
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.schema import Scene
 from supple.scene.training import train_model
+from supple.scene.training_poses import train_posespace
 from supple.scene.training_table import TrainingTable
 
 __all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "train_scene"]
@@ -69,7 +71,8 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     if folder is not None:
         probe_folder(folder / "case-0000.npz")
     with announce_compilation(listener.say):
-        model = train_model(stage, cache=folder, listener=listener)
+        train = train_posespace if stage.scene.method.name == "posespace" else train_model
+        model = train(stage, cache=folder, listener=listener)
     noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
@@ -82,6 +85,8 @@ def _load(stage: Stage, path: Path) -> TrainedModel:
     rigging = stage.drive.rigging
     if rigging is None:
         return load_model(path, stage.body)
+    if stage.scene.method.name == "posespace":
+        return load_posespace(path, stage.body, rigging.rig)
     load = load_articulated if is_articulated_file(path) else load_skinned
     return load(path, stage.body, rigging.skin)
 
@@ -92,6 +97,8 @@ def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
     if isinstance(model, ReducedModel):
         return save_model(path, model, stage.body)
     assert rigging is not None
+    if isinstance(model, PoseSpaceModel):
+        return save_posespace(path, model, stage.body, rigging.rig)
     if isinstance(model, ArticulatedModel):
         return save_articulated(path, model, stage.body, rigging.skin)
     return save_skinned(path, model, stage.body, rigging.skin)
@@ -151,11 +158,11 @@ def _unfit(stage: Stage, model: TrainedModel) -> str | None:
     scene, method = stage.scene, stage.scene.method
     if model.facts.get("loads_stamp") != stamp_loads(stage):
         return OTHER_LOADS
-    rank = model.facts.get("rank", model.basis.rank)
+    rank = model.facts.get("rank", count_rank(model))
     if method.rank not in (None, rank):
         return f"has rank {rank} instead of {method.rank}"
-    if method.elements is not None and model.rule.size > method.elements:
-        return f"has {model.rule.size} elements instead of at most {method.elements}"
+    if method.elements is not None and count_elements(model) > method.elements:
+        return f"has {count_elements(model)} elements instead of at most {method.elements}"
     asked, own = model.facts.get("asked", {}), _tell_settings(scene)
     for key in (f"training.{name}" for name in TrainingTable.model_fields if name in scene.training.model_fields_set):
         if key in own and asked.get(key) != own[key]:
@@ -179,7 +186,7 @@ def _present(stage: Stage, model: TrainedModel, path: Path, listener: Listener) 
     """Say what a model is worth, and warn where that is less than the scene asks for."""
     accuracy = _accuracy(stage, model)
     known = "" if model.error is None else f", error {100 * model.error:.3g} % on held-out cases"
-    listener.say(f"using {path}: rank {model.basis.rank}, {model.rule.size} elements{known}")
+    listener.say(f"using {path}: rank {count_rank(model)}, {count_elements(model)} elements{known}")
     if model.error is not None and model.error > accuracy:
         warnings.warn(
             f"{path} has an error of {100 * model.error:.3g} % on held-out cases where {100 * accuracy:.3g} % is asked "

@@ -1,4 +1,4 @@
-"""Scenes whose rig the reduced method cannot follow yet."""
+"""Scenes whose rig a method in a subspace cannot follow."""
 
 from __future__ import annotations
 
@@ -13,15 +13,31 @@ __all__ = ["refuse_unbuilt"]
 
 def refuse_unbuilt(scene: Scene) -> None:
     """Refuse what a subspace about a skinned pose does not know, with the key at fault and what to do."""
-    if scene.rig is None or scene.method.name == "full":
+    name = scene.method.name
+    if name == "posespace" and scene.rig is None:
+        raise SceneError(
+            'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
+        )
+    if scene.rig is None or name == "full":
         return
     for reason in _list_unknown(scene, scene.rig):
-        raise SceneError(f'method.name = "reduced" does not know {reason}, or use method.name = "full".')
+        raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
 
 
 def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
-    if rig.rest == "posed":
-        yield 'rig.rest = "posed", where flesh springs back to another shape at every step: use rest = "neutral"'
+    posed = scene.method.name == "posespace"
+    if rig.rest == "posed" and not posed:
+        yield (
+            'rig.rest = "posed", where flesh springs back to another shape at every step: use rest = "neutral", '
+            'or method.name = "posespace"'
+        )
+    if rig.rest == "neutral" and posed:
+        yield (
+            'rig.rest = "neutral", where flesh springs back to one shape only: use rest = "posed", or '
+            'method.name = "reduced"'
+        )
+    if posed and scene.training.domains != "none":
+        yield f'training.domains = "{scene.training.domains}": remove it'
     if scene.touching() is not None:
         yield "contact of a body with a [rig]: remove [contact] and [[collider]]"
     if scene.time.integrator == "newmark":

@@ -18,10 +18,12 @@ from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
-__all__ = ["FIELDS", "MeshTable", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
+__all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
 
 EARTH = 9.81
 NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
+POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
+MethodName = Literal["full", "reduced", "posespace"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -92,15 +94,17 @@ class StartTable(Section):
 class MethodTable(Section):
     """How a step is solved."""
 
-    name: Literal["full", "reduced"] = Field(
-        default="full", description="full: every vertex is an unknown; reduced: a trained subspace"
+    name: MethodName = Field(
+        default="full",
+        description="full: every vertex is an unknown; reduced: a trained subspace; posespace: one for every pose of a "
+        'rig with rest = "posed"',
     )
     tolerance: float | None = Field(
         default=None,
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced: error against the full solver that training aims at (0.01)",
+        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05)",
     )
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
@@ -111,10 +115,14 @@ class MethodTable(Section):
     max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
     model: Annotated[str | None, FILE] = Field(
         default=None,
-        description="reduced: trained model (default: `NAME.model.npz` beside the scene, trained when it is missing)",
+        description="reduced, posespace: trained model (default: `NAME.model.npz` beside the scene, trained when it is "
+        "missing)",
     )
     rank: int | None = Field(
-        default=None, ge=1, le=2000, description="reduced: fixed size of the subspace, or of the largest of its domains"
+        default=None,
+        ge=1,
+        le=2000,
+        description="reduced, posespace: fixed size of the subspace, or of the largest of its domains",
     )
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
 
@@ -133,7 +141,8 @@ class MethodTable(Section):
     @property
     def accuracy(self) -> float:
         """Relative error against the full solver that a reduced model shall have."""
-        return (self.tolerance if self.name == "reduced" else None) or ACCURACY
+        usual = POSED_ACCURACY if self.name == "posespace" else ACCURACY
+        return (None if self.name == "full" else self.tolerance) or usual
 
 
 class OutputTable(Section):
@@ -225,7 +234,14 @@ class Scene(Section):
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
 
-    def under(self, method: Literal["full", "reduced"]) -> Scene:
+    @property
+    def subspace_method(self) -> MethodName:
+        """The method in a subspace that suits the scene: its own, if that is one."""
+        if self.method.name != "full":
+            return self.method.name
+        return "posespace" if self.rig is not None and self.rig.rest == "posed" else "reduced"
+
+    def under(self, method: MethodName) -> Scene:
         """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""
         if method == self.method.name:
             return self

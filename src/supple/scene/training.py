@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SceneError, TrainingError
-from supple.method import TrainedModel
+from supple.method import RuledModel
 from supple.scene.build import Stage
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_driven, scene_steps
 from supple.scene.progress import Listener, SilentListener
@@ -25,7 +25,7 @@ from supple.subspace import bone_domains
 __all__ = ["train_model"]
 
 
-def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> TrainedModel:
+def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> RuledModel:
     """A model of the scene's body that meets `method.tolerance` on held-out cases, or the best with a warning.
 
     Finished full-space runs are kept in the folder `cache`; what was done and achieved is told to the listener and

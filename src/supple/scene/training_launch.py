@@ -51,6 +51,6 @@ def launch_training(
 
 
 def _reduce(scene: Scene, method: Mapping[str, Any], source: Path) -> Scene:
-    """The scene under the reduced method with these keys of it."""
-    reduced = scene.under("reduced")
+    """The scene under the method in a subspace that suits it, with these keys of it."""
+    reduced = scene.under(scene.subspace_method)
     return parse_scene(override(reduced.keys(), {"method": dict(method)}), str(source)) if method else reduced

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
-from supple.method import TrainedModel
+from supple.method import RuledModel
 from supple.method.measure import measure_errors
 from supple.scene.cases import Case
 from supple.scene.snapshot_cache import Recorded
@@ -50,7 +50,7 @@ class Guide(Protocol):
 
     def make_model(
         self, basis: Basis, train: Snapshots, q: FloatArray, tolerance: float, rng: np.random.Generator
-    ) -> TrainedModel:
+    ) -> RuledModel:
         """A model in a basis, in which the snapshots are q (t, r), with rules to a tolerance; it does not warn."""
 
 

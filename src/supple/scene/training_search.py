@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
-from supple.method import TrainedModel
+from supple.method import RuledModel
 from supple.scene.build import Stage, reduced_solver
 from supple.scene.cases import play_case
 from supple.scene.training_basis import Span, check_rank
@@ -38,7 +38,7 @@ RULES = 10  #: tolerances to try for a rule of few enough elements
 class Attempt:
     """A model that was tried."""
 
-    model: TrainedModel
+    model: RuledModel
     rank: int  #: of the subspace of the whole body that it has, or that its domains' are parts of
     projection: float  #: share of the held-out cases that its subspace misses
     aim: float  #: tolerance its rule was asked for
@@ -120,7 +120,7 @@ class Trainer:
         )
         return Attempt(model, rank, projection, aim, error)
 
-    def _make_model(self, basis: Basis, q: FloatArray, aim: float) -> TrainedModel:
+    def _make_model(self, basis: Basis, q: FloatArray, aim: float) -> RuledModel:
         """A model with a rule to this tolerance, or to the first looser one that is small enough."""
         most, seed = self.stage.scene.method.elements, self.stage.scene.training.seed
         for _ in range(RULES):
@@ -131,7 +131,7 @@ class Trainer:
             aim *= 1.5
         raise TrainingError(f"method.elements = {most} are too few for a subspace of rank {basis.rank}: raise them.")
 
-    def _error(self, model: TrainedModel, motion: LocalMotion) -> float:
+    def _error(self, model: RuledModel, motion: LocalMotion) -> float:
         """How far the model's run of a case is from the full one; infinite when it fails."""
         body = self.stage.body
         try:

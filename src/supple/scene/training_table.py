@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from supple.scene.force import Force
+from supple.scene.pose_table import PoseTable
 from supple.scene.section import FILE, Section, Unit
 
 __all__ = ["TrainingTable"]
@@ -55,6 +56,11 @@ class TrainingTable(Section):
         default="none",
         description="what a rigged body is divided into, each with a subspace of its own: nothing, or a domain a bone",
     )
+    poses: list[PoseTable] = Field(
+        default_factory=list,
+        description="posespace: poses that have a basis in any case; keys as those of a pose in [[motion.key]]",
+    )
+    max_poses: int = Field(default=16, ge=1, le=200, description="posespace: poses with a basis of their own, at most")
     seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
     cache: Annotated[str | None, FILE] = Field(
         default=None, description="folder where finished runs are kept (default: `NAME.training` beside the scene)"

@@ -18,12 +18,12 @@ class System:
     """Pattern, scratch matrix and linear solver of a body held by given pins."""
 
     def __init__(self, body: Body, pins: Pins, linear_solver: str, reach: float | None) -> None:
-        self._body, self._reach = body, reach
+        self._body, self.reach = body, reach
         self.map = StiffnessMap.build(len(body.mass), body.parts, pins)
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
             self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach)
-        self._points = body.mesh.vertices[self.map.free]
+        self.points = body.mesh.vertices[self.map.free]
         self.matrix = np.empty(self.map.pattern.nonzeros)
         self.is_stiff = False
         """Whether `matrix` is that of the present step, as it was at some positions."""
@@ -36,7 +36,7 @@ class System:
     @cached_property
     def linear(self) -> LinearSolver:
         """The linear solver; its symbolic work is done when it is first asked for."""
-        return make_linear_solver(self.solver_name, self.map.pattern, self._points, self._reach)
+        return make_linear_solver(self.solver_name, self.map.pattern, self.points, self.reach)
 
     @cached_property
     def whole(self) -> StiffnessMap:

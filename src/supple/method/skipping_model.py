@@ -1,0 +1,142 @@
+"""A subspace learned while a body moves: displacements u₀ + U q, with u₀ what the subspace does not hold at the switch.
+
+u₀ stays as it is, so that nothing pops when steps become reduced; it is orthogonal to U in the mass metric, so that
+the inertia of q is that of the body.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature import Rule
+from supple.cubature.element_problem import ElementProblem
+from supple.cubature.pool import train_pool
+from supple.cubature.reduced_elements import ReducedElements
+from supple.cubature.snapshots import Snapshots
+from supple.elastic import VISCOUS, Body
+from supple.errors import SuppleWarning
+from supple.method.reduced_newton import CONVERGED, Scratch, is_large
+from supple.method.reduced_still import KINDS, still_kernel
+from supple.subspace import Basis
+from supple.subspace.rest_stiffness import RestStiffness
+from supple.subspace.window import Window
+
+__all__ = ["Arrival", "Learned", "LearnedModel", "learn"]
+
+FloatArray = NDArray[np.float64]
+_POSES = 16  # of the window that a rule is trained on
+_ITERATIONS = 50
+_NOTHING = np.zeros((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What reduced steps need; everything else follows from it."""
+
+    basis: Basis
+    """U, mass-orthonormal, the rest stiffness diagonal in its coordinates."""
+    rule: Rule
+    offset: FloatArray
+    """u₀ [m], (n, 3)."""
+    stiffness: float
+    """The factor by events that it was learned with."""
+
+
+def learn(
+    window: Window,
+    rest: RestStiffness,
+    x: FloatArray,
+    *,
+    rank: int,
+    tolerance: float,
+    stiffness: float,
+    warm: Rule | None,
+) -> Learned:
+    """The subspace of a window and a rule for its forces, about the positions x [m], (n, 3), of a body.
+
+    `tolerance` is the relative error of the rule's forces at poses of the window.
+    """
+    body, basis = rest.body, _by_frequency(window.principal(rank), rest)
+    problem = ElementProblem(body, basis, Snapshots.record(body, window.spread(_POSES)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
+        rule = train_pool(problem, tolerance, np.random.default_rng(0), warm)
+    u = x - body.mesh.vertices
+    return Learned(basis, rule, u - basis.lift(basis.project(u)), stiffness)
+
+
+def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
+    """The same subspace in coordinates that rest stiffness does not couple, softest first."""
+    columns = rest.gather(basis.columns)
+    values, turn = np.linalg.eigh(columns.T @ (rest.matrix @ columns))
+    return basis.rotated(turn, np.maximum(values, 1e-12 * values[-1]))
+
+
+class Arrival(NamedTuple):
+    """The end of a reduced step."""
+
+    motion: FloatArray
+    """Coordinates, velocities and accelerations, (3, r)."""
+    iterations: int
+    residual: float
+    elastic: float
+    """Size of the elastic force on the coordinates."""
+    drag: FloatArray
+    """Damping force by stiffness on the coordinates at the end, (r,)."""
+
+
+class LearnedModel:
+    """Steps in a learned subspace."""
+
+    def __init__(self, body: Body, learned: Learned, integrator: str, tolerance: float) -> None:
+        """`tolerance` is Newton's, relative to the forces that act."""
+        self.learned, self._rank = learned, learned.basis.rank
+        self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
+        both = np.column_stack([learned.basis.columns, learned.offset.ravel()])
+        built = ReducedElements.build(body, both, learned.rule.members, learned.rule.weights)
+        self._elements = replace(
+            built,
+            gradient=np.ascontiguousarray(built.gradient[:, :-1]),
+            rest=built.rest + built.gradient[:, -1],
+        ).with_stiffness(learned.stiffness)
+        self._scratch = Scratch.of(self._elements, self._rank)
+        self._step = still_kernel(self._elements.loops, is_large(self._elements))
+        size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
+        self._floor = 1e-13 * learned.stiffness * float(size)  # forces of a strain of 1e-13: below it all is round-off
+        self._origin = body.mesh.vertices + learned.offset
+
+    def positions(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Of all or of chosen vertices [m], (k, 3)."""
+        origin = self._origin if vertices is None else self._origin[vertices]
+        return np.asarray(origin + self.learned.basis.lift(q, vertices))
+
+    def project(self, x: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
+        """Coordinates of a motion (n, 3) each, (3, r)."""
+        basis = self.learned.basis
+        return np.array([basis.project(field) for field in (x - self._origin, v, a)])
+
+    def elastic(self, q: FloatArray) -> float:
+        """Size of the elastic force on the coordinates."""
+        return float(np.linalg.norm(self._elements.force(q)))
+
+    def step(self, motion: FloatArray, load: FloatArray, h: float, elastic: float) -> Arrival | None:
+        """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails."""
+        e, s = self._elements, self._scratch
+        pull, M, origin = self.learned.basis.columns.T @ load.ravel(), _NOTHING, motion[0]
+        if self._damping.stiffness > 0.0 and self._kind:
+            cv = self._kind / h  # 1/h and 2/h
+            M = cv * self._damping.stiffness * e.stiffness(motion[0], form=VISCOUS)
+            origin = motion[0] + (0.5 * h * motion[1] if self._kind == KINDS["newmark"] else 0.0)
+            pull = pull + M @ origin
+        scalars = np.array((h, self._kind, self._damping.mass, self._tolerance, self._floor, _ITERATIONS, elastic))
+        end, iterations, residual, elastic, status, _ = self._step(
+            s.address, e.gradient, e.single, e.rest, e.table, e.bounds, motion, np.zeros((0, 3, self._rank)),
+            np.zeros((0, 3)), M, pull, np.zeros(self._rank), scalars, s.L, s.signs, s.stack, s.halves, s.K,
+        )  # fmt: skip
+        if status != CONVERGED or not np.isfinite(end).all():
+            return None
+        drag = M @ (end[0] - origin) if len(M) else np.zeros(self._rank)
+        return Arrival(end, iterations, residual, elastic, drag)

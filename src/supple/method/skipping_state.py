@@ -1,0 +1,152 @@
+"""The state of a body whose steps are full or reduced, and what it has learned so far."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature import Rule
+from supple.method.skipping_model import Learned
+from supple.method.state import FullState, pack_live, pack_state, unpack_live, unpack_state
+from supple.solve.live import Live
+from supple.subspace import Basis
+from supple.subspace.window import Window
+
+__all__ = ["Memory", "Progress", "Situation", "SkippingState", "pack_skipping", "unpack_skipping"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Situation(NamedTuple):
+    """What a matrix and a model are made for."""
+
+    duration: float = 0.0
+    """Of a step [s]."""
+    stiffness: float = 1.0
+    """The factor by events."""
+    pins: bytes = b""
+
+
+class Progress(NamedTuple):
+    """Where learning stands, in full steps."""
+
+    passes: int = 0
+    """Steps in a row that the basis of before held."""
+    failing: int = 0
+    """Steps since the last reduced one."""
+    stale: int = 0
+    """Failed steps since the basis was made."""
+    wait: int = 0
+    """Steps before a model is trained again."""
+    pause: int = 0
+    """What `wait` was last set to: it doubles while training does not pay."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What was learned; never changed in place, so that copies of a state share it."""
+
+    window: Window
+    situation: Situation = field(default_factory=Situation)
+    progress: Progress = field(default_factory=Progress)
+    basis: Basis | None = None
+    """That the next full step is tested with."""
+    learned: Learned | None = None
+    matrix: FloatArray | None = None
+    """Upper triangle of a full step's matrix, whose factor is used again."""
+
+
+@dataclass(frozen=True, eq=False)
+class SkippingState:
+    """A full state, or coordinates in what was learned."""
+
+    time: float
+    """[s]"""
+    memory: Memory
+    full: FullState | None = None
+    motion: FloatArray | None = None
+    """Coordinates, velocities and accelerations in a reduced step, (3, r)."""
+    live: Live = field(default_factory=Live)
+    elastic: float = 0.0
+    """Size of the elastic force on the coordinates."""
+    scale: float = 0.0
+    """Largest velocity [m/s], in statics largest displacement [m], that errors are relative to; root of mean square."""
+    since: int = 0
+    """Reduced steps since the last check."""
+    interval: int = 1
+    """Reduced steps to the next one."""
+    skipped: int = 0
+    """Reduced steps since the last full one."""
+    estimate: float = 0.0
+    """Error of a step at the last check, in the measure of the tolerance."""
+    load: FloatArray | None = None
+    """Forces on the vertices in the last step [N], (n, 3)."""
+    trend: FloatArray | None = None
+    """By how much they had changed [N], (n, 3)."""
+
+
+def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
+    """The state as plain arrays."""
+    memory, learned = state.memory, state.memory.learned
+    arrays: dict[str, NDArray[np.generic]] = {}
+    if state.full is not None:
+        arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
+    arrays |= pack_live(state.live)
+    found: dict[str, NDArray[np.generic] | None] = {"motion": state.motion, "load": state.load, "trend": state.trend}
+    found["matrix"] = memory.matrix
+    if memory.window.fields:
+        found |= {"fields": np.stack(memory.window.fields), "gram": memory.window.gram}
+    for name, basis in (("basis", memory.basis), ("learned", None if learned is None else learned.basis)):
+        if basis is not None:
+            found |= {f"{name}/columns": basis.columns, f"{name}/importance": basis.importance}
+            found[f"{name}/source"] = np.array(basis.source)
+    if learned is not None:
+        found |= {"members": learned.rule.members, "weights": learned.rule.weights, "offset": learned.offset}
+    numbers = {name: getattr(state, name) for name in _NUMBERS} | {
+        "progress": list(memory.progress),
+        "duration": memory.situation.duration,
+        "stiffness": memory.situation.stiffness,
+        "rule": None if learned is None else [learned.rule.training_error, learned.stiffness],
+    }
+    arrays |= {name: array for name, array in found.items() if array is not None}
+    arrays["pins"] = np.frombuffer(memory.situation.pins, np.uint8)
+    return {"skipping": np.array(json.dumps(numbers)), **arrays}  # floats survive JSON exactly
+
+
+_NUMBERS = ("time", "elastic", "scale", "since", "interval", "skipped", "estimate")
+
+
+def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray) -> SkippingState:
+    """The state that was packed, of a body with these masses [kg], (n,)."""
+    numbers = json.loads(str(arrays["skipping"]))
+    found = {name: np.asarray(arrays[name], np.float64) for name in _FIELDS if name in arrays}
+
+    def basis(name: str) -> Basis | None:
+        if f"{name}/columns" not in arrays:
+            return None
+        columns, importance = found[f"{name}/columns"], found[f"{name}/importance"]
+        return Basis(columns, mass, str(arrays[f"{name}/source"]), importance)
+
+    window = Window(mass, tuple(found["fields"]), found["gram"]) if "fields" in found else Window(mass)
+    learned, own = None, basis("learned")
+    if own is not None:
+        error, stiffness = numbers["rule"]
+        rule = Rule(np.asarray(arrays["members"], np.int64), found["weights"], error, trainer="pool")
+        learned = Learned(own, rule, found["offset"], stiffness)
+    pins = np.asarray(arrays["pins"], np.uint8).tobytes()
+    situation = Situation(numbers["duration"], numbers["stiffness"], pins)
+    memory = Memory(window, situation, Progress(*numbers["progress"]), basis("basis"), learned, found.get("matrix"))
+    kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
+    return SkippingState(
+        memory=memory, full=unpack_state(kept) if kept else None, motion=found.get("motion"), live=unpack_live(arrays),
+        load=found.get("load"), trend=found.get("trend"), **{name: numbers[name] for name in _NUMBERS},
+    )  # fmt: skip
+
+
+_FIELDS = (
+    "motion", "load", "trend", "matrix", "fields", "gram", "weights", "offset",
+    "basis/columns", "basis/importance", "learned/columns", "learned/importance",
+)  # fmt: skip

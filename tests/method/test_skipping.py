@@ -1,0 +1,217 @@
+"""Skipping steps: never worse than asked, nothing skipped at tolerance zero, full steps where something new happens."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import DOWN
+
+from supple.contact.plane import Plane
+from supple.elastic import Body, Damping, Pins
+from supple.errors import SceneError
+from supple.material import StVK
+from supple.mesh import fill_box
+from supple.method import FullSolver
+from supple.method.skipping import SkippingSolver
+from supple.method.skipping_measure import Measure, rms
+from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, Placement, SetThrottle
+
+H = 0.01
+SIDEWAYS = Gravity(np.array([0.0, -9.81, 30.0]))
+
+
+def thin_beam(cells: int = 16, pinned: bool = True) -> Body:
+    """A soft beam of 5 tets a cell that swings for long."""
+    mesh = fill_box((0.0, 0.0, 0.0), (float(cells), 2.0, 2.0), resolution=cells)
+    mesh = replace(mesh, vertices=mesh.vertices * np.array([1.0 / cells, 0.06, 0.06]))
+    pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < 1e-9)) if pinned else None
+    return Body.build(mesh, StVK(young=2e5, poisson=0.1, density=100.0), pins, Damping(0.1, 2e-5))
+
+
+def inputs(
+    body: Body,
+    k: int,
+    force: Callable[[float], Force] = lambda time: DOWN,
+    events: tuple = (),
+    colliders: tuple = (),
+) -> Inputs:
+    targets = body.mesh.vertices[body.pins.vertices]
+    begin, end = (Moment(H * j, targets, (force(H * j),), colliders) for j in (k, k + 1))
+    return Inputs(begin, end, events)
+
+
+def run(solver, steps: int, *, state=None, first: int = 0, events=None, **options):
+    """States, the first among them, and reports."""
+    body = solver.body
+    states = [solver.start(inputs(body, first, **options)) if state is None else state]
+    reports = []
+    for k in range(first, first + steps):
+        new, report = solver.step(states[-1], inputs(body, k, events=(events or {}).get(k, ()), **options))
+        states.append(new)
+        reports.append(report)
+    return states, reports
+
+
+def share_skipped(reports) -> float:
+    return sum(report.kind == "reduced" for report in reports) / len(reports)
+
+
+@pytest.fixture(scope="module")
+def swing():
+    """A Newmark run of a beam, by skipping and in full space."""
+    body = thin_beam()
+    solver = SkippingSolver(body, integrator="newmark")
+    states, reports = run(solver, 200)
+    full, _ = run(FullSolver(body, integrator="newmark", tolerance=1e-8), 200)
+    return body, solver, states, reports, full
+
+
+def test_a_swinging_beam_is_skipped_and_stays_near_the_full_motion(swing):
+    body, solver, states, reports, full = swing
+    assert share_skipped(reports) > 0.6
+    errors = [rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)]
+    assert max(errors) < 1e-3 * np.abs(full[60].x - body.mesh.vertices).max()
+
+
+def test_estimates_are_within_a_factor_of_three_of_the_error_of_a_step(swing):
+    body, solver, states, reports, _ = swing
+    exact = FullSolver(body, integrator="newmark", tolerance=1e-9)
+    ratios = []
+    for k, report in enumerate(reports):
+        if report.skip.checked and states[k].motion is not None:
+            x, v, a = solver.to_full(states[k])
+            true = exact.step(exact.from_full(x, v, a, H * k), inputs(body, k))[0]
+            error = rms(solver.positions(states[k + 1]) - true.x, body.mass)
+            ratios.append(report.estimated_error / Measure.of("newmark", H, states[k + 1].scale).step(error))
+    assert len(ratios) > 5
+    assert 1 / 3 < min(ratios) <= max(ratios) < 3
+
+
+def test_a_switch_moves_nothing(swing):
+    body, solver, states, _, _ = swing
+    switches = [k for k in range(1, len(states)) if states[k].motion is not None and states[k - 1].motion is None]
+    assert switches
+    for k in switches:
+        begin = states[k - 1]
+        later = replace(begin.memory, progress=begin.memory.progress._replace(wait=9))
+        reached, _ = solver.step(replace(begin, memory=later), inputs(body, k - 1))
+        assert reached.full is not None
+        assert np.abs(reached.full.x - solver.positions(states[k])).max() < 1e-12
+
+
+@pytest.mark.parametrize("zero", ["tolerance", "throttle", "event"])
+def test_without_tolerance_the_run_is_the_full_one_bit_for_bit(zero):
+    body = thin_beam(8)
+    options = {} if zero == "event" else {zero: 0.0}
+    events = {0: (SetThrottle(0.0),)} if zero == "event" else {}
+    skipping, reports = run(SkippingSolver(body, integrator="newmark", **options), 12, events=events)
+    full, _ = run(FullSolver(body, integrator="newmark"), 12)
+    assert share_skipped(reports) == 0.0
+    assert all(
+        np.array_equal(a.full.x, b.x) and np.array_equal(a.full.v, b.v) for a, b in zip(skipping, full, strict=True)
+    )
+
+
+def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing):
+    body, solver, states, reports, _ = swing
+    in_full = next(k for k in range(15, 200) if states[k].full is not None)
+    in_reduced = next(k for k in range(15, 200) if states[k].motion is not None)
+    for k in (in_full, in_reduced):
+        fresh = SkippingSolver(body, integrator="newmark")
+        later, again = run(fresh, 25, state=fresh.unpack(solver.pack(states[k])), first=k)
+        assert np.array_equal(fresh.positions(later[-1]), solver.positions(states[k + 25]))
+        assert [r.kind for r in again] == [r.kind for r in reports[k : k + 25]]
+
+
+def test_copies_of_a_state_go_on_alone(swing):
+    _, solver, states, _, _ = swing
+    k = next(k for k in range(100, 200) if states[k].motion is not None)
+    before = solver.positions(states[k]).copy()
+    run(solver, 3, state=states[k], first=k, force=lambda time: SIDEWAYS)
+    assert np.array_equal(solver.positions(states[k]), before)
+    assert np.array_equal(
+        solver.positions(run(solver, 1, state=states[k], first=k)[0][1]), solver.positions(states[k + 1])
+    )
+
+
+def test_a_sudden_load_brings_a_full_step_at_once(swing):
+    _, solver, states, _, _ = swing
+    k = next(k for k in range(100, 200) if states[k].motion is not None)
+    _, reports = run(solver, 1, state=states[k], first=k, force=lambda time: SIDEWAYS)
+    assert reports[0].kind == "full"
+    assert reports[0].skip.rejected
+
+
+@pytest.mark.parametrize(
+    "event", [AddPin((30,)), Grab("hand", (40,), (1.0,), (0.9, 0.0, 0.0), 10.0)], ids=["pin", "grab"]
+)
+def test_what_holds_the_body_anew_brings_a_full_step_at_once(swing, event):
+    _, solver, states, _, _ = swing
+    k = next(k for k in range(100, 200) if states[k].motion is not None)
+    _, reports = run(solver, 1, state=states[k], first=k, events={k: (event,)})
+    assert reports[0].kind == "full"
+
+
+def test_implicit_euler_is_skipped_too():
+    body = thin_beam(10)
+    solver = SkippingSolver(body)
+    states, reports = run(solver, 120)
+    full, _ = run(FullSolver(body, tolerance=1e-8), 120)
+    assert share_skipped(reports) > 0.6
+    largest = np.abs(full[-1].x - body.mesh.vertices).max()
+    assert max(rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)) < 2e-3 * largest
+
+
+def test_statics_is_skipped_while_a_load_goes_to_and_fro():
+    body = thin_beam(10)
+
+    def sway(time: float) -> Gravity:
+        angle = 2.0 * np.pi * time / 0.5
+        return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
+
+    solver = SkippingSolver(body, integrator="static")
+    states, reports = run(solver, 150, force=sway)
+    full, _ = run(FullSolver(body, integrator="static", tolerance=1e-8), 150, force=sway)
+    assert share_skipped(reports) > 0.6
+    largest = max(rms(b.x - body.mesh.vertices, body.mass) for b in full)
+    errors = [rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)]
+    assert max(errors) < 2 * 3e-3 * largest
+
+
+def test_a_floor_is_met_by_full_steps():
+    body = thin_beam(8)
+    floor = (Placement(np.eye(3), np.array([0.0, -0.3, 0.0])),)
+    solver = SkippingSolver(body, integrator="newmark", tolerance=1e-2, colliders=(Plane(),))
+    _, reports = run(solver, 60, colliders=floor)
+    touching = [k for k, report in enumerate(reports) if report.contacts]
+    assert touching
+    assert all(reports[k].kind == "full" for k in touching)
+    assert any(report.kind == "reduced" for report in reports[: touching[0]])
+
+
+def test_a_motion_too_rich_for_the_rank_is_not_trained_over_and_over():
+    body = thin_beam(10)
+    solver = SkippingSolver(body, integrator="newmark", max_rank=2, tolerance=1e-4)
+    _, reports = run(solver, 80)
+    assert share_skipped(reports) < 0.2
+    assert sum(report.skip.learned for report in reports) <= 6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tolerance": -1e-3}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"throttle": -1.0}, "throttle"),
+        ({"max_rank": 0}, "max_rank"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(options, words):
+    with pytest.raises(SceneError, match=words):
+        SkippingSolver(thin_beam(3), **options)
+
+
+def test_a_body_that_nothing_holds_is_refused():
+    with pytest.raises(SceneError, match="free to move"):
+        SkippingSolver(thin_beam(3, pinned=False))
