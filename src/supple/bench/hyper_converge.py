@@ -9,13 +9,13 @@ which knows the rotations of the last.
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.bench.hyper_case import STEP, Case, make_body, make_mesh
-from supple.bench.hyper_measure import Row, compare, fill, travel
+from supple.bench.hyper_measure import PROJECTIONS, Row, compare, fill, travel
 from supple.bench.yardstick import best_ms
 from supple.mesh import TetMesh
 from supple.method import HyperReducedSolver, ProjectiveSolver, Solver, SpaceSizes, prepare_spaces
@@ -32,20 +32,28 @@ _BEND = np.pi  # radians over its length
 def run(size: str, mesh: Path | None = None) -> list[Row]:
     """Rows of the benchmark at size "small" or "paper", for a mesh of a file if one is given."""
     case = fold(make_mesh(mesh, "beam", _TETS[size]))
-    return [fill(row) for row in converge(case, SpaceSizes(), _ITERATIONS)]
+    return [fill(row) for projection in (None, *PROJECTIONS) for row in converge(case, projection, _ITERATIONS)]
 
 
-def converge(case: Case, sizes: SpaceSizes, iterations: Sequence[int]) -> list[Row]:
-    """One step by either solver with ever more iterations, the most of which stand for all."""
-    model = prepare_spaces(case.body, sizes)
-    makers: dict[str, Callable[[int], Solver[Any]]] = {
-        "unreduced": lambda count: ProjectiveSolver(case.body, time_step=case.step, iterations=count),
-        "hyper-reduced": lambda count: HyperReducedSolver(case.body, model, time_step=case.step, iterations=count),
-    }
-    return [row for name, make in makers.items() for row in _descend(name, case, make, iterations)]
+def converge(case: Case, projection: Literal["clusters", "fit"] | None, iterations: Sequence[int]) -> list[Row]:
+    """One step with ever more iterations, the most of which stand for all; without a projection unreduced."""
+    if projection is None:
+        return _descend(
+            {"case": "unreduced"},
+            case,
+            lambda count: ProjectiveSolver(case.body, time_step=case.step, iterations=count),
+            iterations,
+        )
+    model = prepare_spaces(case.body, SpaceSizes(projection=projection))
+    return _descend(
+        {"case": "hyper-reduced", "projection": projection},
+        case,
+        lambda count: HyperReducedSolver(case.body, model, time_step=case.step, iterations=count),
+        iterations,
+    )
 
 
-def _descend(name: str, case: Case, make: Callable[[int], Solver[Any]], iterations: Sequence[int]) -> list[Row]:
+def _descend(names: Row, case: Case, make: Callable[[int], Solver[Any]], iterations: Sequence[int]) -> list[Row]:
     begun = make(1).from_full(case.start, 0.0 * case.start, 0.0 * case.start)
     goal = make(1).positions(begun)  # no velocity, no load: inertia alone stays there
     reached, spent = [], []
@@ -59,7 +67,7 @@ def _descend(name: str, case: Case, make: Callable[[int], Solver[Any]], iteratio
     way = travel([reached[-1]], goal)
     return [
         {
-            "source": "supple", "case": name, "vertices": len(case.body.vertices),
+            "source": "supple", **names, "vertices": len(case.body.vertices),
             "constraints": len(case.body.constraints[0].stencils), "iterations": count, "ms_frame": ms,
             "objective": (level - last) / (first - last), "rms_error": compare([x], [reached[-1]], way),
         }

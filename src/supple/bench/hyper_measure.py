@@ -19,7 +19,7 @@ frames do the same work, and others use the machine too. Errors:
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,13 @@ from supple.bench.hyper_case import Case
 from supple.bench.yardstick import best_ms
 from supple.linalg.rigid import fit_rigid
 from supple.method import HyperReducedModel, HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
+from supple.method.hyperreduced_model import Projections
 from supple.method.hyperreduced_state import HyperReducedState
 from supple.subspace.position_space import PositionSpace
 
 __all__ = [
-    "KEYS", "Row", "Run", "Unreduced", "compare", "fill", "measure_creep", "measure_floor", "measure_frames",
-    "net_errors", "project_frames", "run_hyper", "run_unreduced", "travel",
+    "KEYS", "PROJECTIONS", "Row", "Run", "Unreduced", "compare", "fill", "measure_creep", "measure_floor",
+    "measure_frames", "measure_motion", "net_errors", "project_frames", "run_hyper", "run_unreduced", "travel",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -44,6 +45,7 @@ KEYS = (
     "fps", "fps_with_surface", "full_ms", "speedup", "rhs_error", "rhs_error_max", "rhs_error_net", "projection_error",
     "projection_error_max", "rms_error", "rms_error_60", "sink", "sink_max", "creep", "deformation",
 )  # fmt: skip
+PROJECTIONS: tuple[Literal["clusters", "fit"], ...] = ("clusters", "fit")
 _STATES = 8  # of a run, at which forces are compared
 
 
@@ -97,10 +99,11 @@ def run_hyper(case: Case, sizes: SpaceSizes, iterations: int = 10) -> Run:
     step, fastest = min(one["total"] for one in late), min(late, key=lambda one: one["total"])
     update = best_ms(lambda: solver.positions(states[-1]), 10)
     row = {
-        "source": "supple", "case": case.name, **_describe(case, model), "iterations": iterations,
-        "precompute_s": seconds, "ms_local": fastest["iterations"], "ms_global": fastest["prediction"],
-        "ms_contact": fastest.get("contact"), "ms_update": update, "update_limit_ms": _pass_ms(model.positions),
-        "ms_frame": step + update, "fps": 1e3 / step, "fps_with_surface": 1e3 / (step + update),
+        "source": "supple", "case": case.name, "projection": sizes.projection, **_describe(case, model),
+        "iterations": iterations, "precompute_s": seconds, "ms_local": fastest["iterations"],
+        "ms_global": fastest["prediction"], "ms_contact": fastest.get("contact"), "ms_update": update,
+        "update_limit_ms": _pass_ms(model.positions), "ms_frame": step + update, "fps": 1e3 / step,
+        "fps_with_surface": 1e3 / (step + update),
     }  # fmt: skip
     return Run(solver, states, row)
 
@@ -165,7 +168,7 @@ def net_errors(model: HyperReducedModel, states: Sequence[HyperReducedState], so
     return {"rhs_error": float(whole), "rhs_error_max": max(errors)[0], "rhs_error_net": float(net)}
 
 
-def _pull(fit: Any, q: FloatArray, x: FloatArray) -> FloatArray:
+def _pull(fit: Projections, q: FloatArray, x: FloatArray) -> FloatArray:
     """What the projections of one type add to the reduced right-hand side [N], (c, 3)."""
     if fit.constraint.guided:
         nearest = fit.constraint.project_at(x, fit.members)
@@ -201,6 +204,11 @@ def compare(found: Sequence[FloatArray], exact: Sequence[FloatArray], scale: flo
 def travel(frames: Sequence[FloatArray], start: FloatArray) -> float:
     """Root mean square over frames of how far a motion goes [m]."""
     return float(np.sqrt(np.mean([_distance(x, start) ** 2 for x in frames])))
+
+
+def measure_motion(run: Run, full: Unreduced, scale: float) -> float:
+    """How far a run is from the unreduced one, over a length [m]."""
+    return compare([run.solver.positions(state) for state in run.states], full.frames, scale)
 
 
 def _distance(a: FloatArray, b: FloatArray) -> float:
