@@ -1,6 +1,7 @@
 """Rules over poses: elements for elastic forces, vertices for the inertia of a rig."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,16 @@ def test_a_smaller_tolerance_takes_more_elements(rules: PoseRules) -> None:
     finer = train_pose_rules(*bent_beam(), TOLERANCE / 4, np.random.default_rng(0))
     assert len(finer.elements) > len(rules.elements)
     assert finer.errors["elastic_between"] <= TOLERANCE / 4
+
+
+def test_one_pose_has_nothing_between() -> None:
+    body, rig, bases = bent_beam()
+    one = {"poses": bases.poses[:1], "rest": bases.rest[:1], "columns": bases.columns[:1]}
+    alone = replace(bases, tree=np.zeros(1, np.int64), **one)
+    rules = train_pose_rules(body, rig, alone, TOLERANCE, np.random.default_rng(0))
+    assert rules.weights.shape == (1, len(rules.elements))
+    assert rules.errors["elastic_between"] == rules.errors["inertia_between"] == 0.0
+    assert 0.0 < rules.errors["elastic_heldout"] <= TOLERANCE
 
 
 def test_the_seed_decides(rules: PoseRules) -> None:
