@@ -77,7 +77,10 @@ def test_frequencies_between_poses_of_flesh_on_a_bone_are_right_in_its_frame() -
 
 
 def test_an_equally_good_alignment_that_costs_less_is_kept() -> None:
-    assert beam_bases("core", 135, 9).alignment == "paper"
+    bases = beam_bases("core", 135, 9)
+    worst = {alignment: max(errors) for alignment, errors in bases.frequencies.items()}
+    assert worst["rotframe"] < worst["world"] < worst["rotframe"] + 0.005
+    assert bases.alignment == "world"
 
 
 def test_angles_are_reported_and_tell_nothing() -> None:

@@ -16,6 +16,7 @@ from supple.subspace.derivatives import modal_basis
 from supple.subspace.modes import linear_modes
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_frequencies import COUNT, PoseFrequencies, PoseVibration
+from supple.subspace.static_responses import RESPONSES, lead_with_responses
 from supple.subspace.vertex_turns import find_vertex_turns
 
 __all__ = ["PoseModels", "build_pose_bases", "count_modes"]
@@ -23,13 +24,15 @@ __all__ = ["PoseModels", "build_pose_bases", "count_modes"]
 FloatArray = NDArray[np.float64]
 
 _PER_MODE = 4  # columns for every frequency that is right even in a pose of its own
+_PER_RESPONSE = 5  # columns for every static response: with fewer, the modes need them all
 _SURPLUS = 1.8  # modes and derivatives for every column they are compressed to
 
 
 def build_pose_bases(
     body: Body, rig: Rig, poses: FloatArray, rank: int, *, alignments: tuple[Alignment, ...] = CARRIED
 ) -> PoseBases:
-    """Modes and derivatives about the shape of a rig in each of the poses (m, p), compressed to `rank` columns.
+    """Modes and derivatives about the shape of a rig in each of the poses (m, p), compressed to `rank` columns; where
+    these are many, three of them are the static responses to an acceleration.
 
     They are aligned in the one of the ways allowed that is best half way between poses. In all poses no tet may be
     inside out: tets of a rig that turns some over are to be fitted first (`fit_tets`).
@@ -120,7 +123,9 @@ class PoseModels:
             shape = self.rig.positions(pose)
             body = self.body.posed(shape, self._name(pose))
             modes = linear_modes(body, count_modes(self.rank), x=shape)
-            columns = modal_basis(body, modes, self.rank, x=shape).columns
+            basis = modal_basis(body, modes, self.rank, x=shape)
+            few = self.rank < _PER_RESPONSE * RESPONSES
+            columns = basis.columns if few else lead_with_responses(basis, body, shape)
             self._models[key] = _PoseModel(shape, columns, find_vertex_turns(self.body, self.rig, pose))
         return self._models[key]
 
