@@ -93,7 +93,8 @@ def _settled_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_rod_on_a_ball_is_that_of_full_space(integrator: str, friction: float, bent: float) -> None:
     contact = ContactSettings(friction=friction)
-    off, most = compare("bent", bent, BELOW, integrator=integrator, tolerance=1e-9, colliders=BALL, contact=contact)
+    # Below a tolerance of 1e-9 round-off decides whether Newton's method with Newmark's ends, or a step is halved
+    off, most = compare("bent", bent, BELOW, integrator=integrator, tolerance=1e-8, colliders=BALL, contact=contact)
     assert most > 0
     assert off < 1e-8
 
@@ -109,18 +110,17 @@ def test_trained_shapes_of_a_fold_stop_at_themselves() -> None:
     _, rig, _, body, complete = rod()
     own = {"contact": ContactSettings(self_contact=True, friction=0.0)}
     full = FullSolver(body, rig=rig, **own)
-    states, _ = run(full, "folded", 0.9, steps=12)
-    exact, poses = [full.positions(state) for state in states], [pose_at("folded", 0.9, k, 12) for k in range(13)]
+    states, _ = run(full, "folded", 0.8, steps=12)
+    exact, poses = [full.positions(state) for state in states], [pose_at("folded", 0.8, k, 12) for k in range(13)]
     basis = diagonalise(pulled_back_basis(pull_back_all(rig, poses, exact), body.mass, rank=6), body)
-    depths, errors = [], []
+    runs = [exact]
     for settings in ({}, own):
         solver = SkinnedSolver(body, rig, replace(complete, basis=basis), **settings)
-        found = [solver.positions(state) for state in run(solver, "folded", 0.9, steps=12)[0]]
-        depths.append(float(SelfContact(body.mesh).find(found[-1]).depth.max()) / body.mesh.surface().mean_edge())
-        errors.append(np.abs(np.array(found) - exact).max() / body.mesh.size())
-    assert depths[0] > 0.3, "without contact it goes through itself"
-    assert depths[1] < 0.1
-    assert errors[1] < 0.01
+        runs.append([solver.positions(state) for state in run(solver, "folded", 0.8, steps=12)[0]])
+    deep, through, found = (float(SelfContact(body.mesh).find(one[-1]).depth.max()) for one in runs)
+    assert through > 2 * deep, "without contact it goes through itself"
+    assert found == pytest.approx(deep, rel=0.05)
+    assert np.abs(np.subtract(runs[2], exact)).max() < 1e-3 * body.mesh.size()
 
 
 @pytest.mark.parametrize("integrator", ["static", "implicit_euler", "newmark"])
