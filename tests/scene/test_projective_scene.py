@@ -174,7 +174,10 @@ def test_triangle_without_area_is_named() -> None:
         ({"volume": {"keys": []}}, "empty list of keys"),
         ({"volume": {"keys": [{"t": 0.0, "factor": 0.0}]}}, "factor"),
         ({"skin": {"thickness": 1e-3, "limits": [1.1, 0.9]}}, "two numbers, the smaller first"),
-        ({"method": {"name": "hyperreduced", "samples": 5}, "mesh": {"resolution": 10}}, "samples .* too few: ask for"),
+        (
+            {"method": {"name": "hyperreduced", "projection": "fit", "samples": 5}, "mesh": {"resolution": 10}},
+            "samples .* too few: ask for",
+        ),
     ],
 )
 def test_what_cannot_be_served_is_named(tables: dict[str, Any], said: str) -> None:

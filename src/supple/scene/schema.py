@@ -153,11 +153,19 @@ class MethodTable(Section):
         le=10,
         description="hyperreduced: reach of a handle, times the distance that covers the body (1.1); 2 is smoother",
     )
+    projection: Literal["clusters", "fit"] | None = Field(
+        default=None,
+        description="hyperreduced: how few projections stand for all: elements of a cluster turn together (clusters, "
+        "the default for solids), or fields are fitted to samples (fit)",
+    )
+    clusters: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: of each type of constraint (200)"
+    )
     functions: int | None = Field(
         default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
     )
     samples: int | None = Field(
-        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated (1000)"
+        default=None, ge=1, description="hyperreduced: constraints of each fitted type that are evaluated (1000)"
     )
     candidates: int | None = Field(
         default=None,
