@@ -43,6 +43,7 @@ _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quie
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
+_LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
 _WORTH = 20  # reduced steps in a row that pay for training
 
 
@@ -197,7 +198,7 @@ class SkippingSolver:
         if rejected and state.skipped < _WORTH:
             memory = self._learner.pause(memory)
         else:
-            memory = replace(memory, progress=Progress())
+            memory = replace(memory, progress=Progress(avoided=memory.progress.avoided))
         return replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
 
     def _measure(self, inputs: Inputs, scale: float) -> Measure:
@@ -278,12 +279,11 @@ class SkippingSolver:
     ) -> tuple[SkippingState, Report]:
         """A full step, and what is learned from it."""
         begin = self._lift(state)
-        end, report, matrix = self._advance(begin, state, inputs, tolerance, watch)
+        state, end, report = self._advance(begin, state, inputs, tolerance, watch)
         largest = rms(end.x - self.body.mesh.vertices if self.is_static else end.v, self.body.mass)
         scale = max(largest, _FADES * state.scale)
         state = replace(
             state, time=end.time, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
-            memory=replace(state.memory, matrix=matrix),
         )  # fmt: skip
         held = not len(state.live.released.vertices)  # else the body may be free to move as a whole
         ready = held and self._is_still(state.live, inputs) and report.touching is None
@@ -298,12 +298,13 @@ class SkippingSolver:
 
     def _advance(
         self, begin: FullState, state: SkippingState, inputs: Inputs, tolerance: float, watch: Stopwatch
-    ) -> tuple[FullState, Report, FloatArray | None]:
-        """A full step by the old factor where nothing touches, else as the full solver does; and the matrix it leaves.
+    ) -> tuple[SkippingState, FullState, Report]:
+        """A full step by the old factor where nothing touches, else as the full solver does.
 
-        The prediction goes on with the acceleration, xa + a / ca.
+        The prediction goes on with the acceleration, xa + a / ca. Where that fails, it is tried ever more seldom.
         """
-        if state.scale > 0.0 and not begin.live.grabs:
+        progress = state.memory.progress
+        if progress.avoid == 0 and state.scale > 0.0 and not begin.live.grabs:
             with watch.phase("assembly"):
                 step, system = self._full.formulate(begin, inputs)
             if system.unknowns:
@@ -314,9 +315,13 @@ class SkippingSolver:
                 found = self._factor_of(system).correct(step, guess, state.memory.matrix, goal, watch)
                 if found is not None and not self._full.foresee_contacts(begin, found.x, inputs):
                     end = self._full.arrive(motion, found.x, begin, inputs.duration, inputs.end)
-                    return end, Report({}, found.corrections, residual=found.residual), found.matrix
+                    memory = replace(state.memory, matrix=found.matrix, progress=progress._replace(avoided=0))
+                    return replace(state, memory=memory), end, Report({}, found.corrections, residual=found.residual)
+                avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
+                progress = progress._replace(avoid=avoided + 1, avoided=avoided)
         end, report = self._full.step(begin, inputs)
-        return end, report, None
+        progress = progress._replace(avoid=max(0, progress.avoid - 1))
+        return replace(state, memory=replace(state.memory, matrix=None, progress=progress)), end, report
 
     def _learn(
         self, state: SkippingState, begin: FullState, inputs: Inputs, tolerance: float, ready: bool

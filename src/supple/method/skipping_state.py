@@ -43,6 +43,10 @@ class Progress(NamedTuple):
     """Steps before a model is trained again."""
     pause: int = 0
     """What `wait` was last set to: it doubles while training does not pay."""
+    avoid: int = 0
+    """Steps before the old factor is tried again for a full one."""
+    avoided: int = 0
+    """What `avoid` was last set to: it grows fourfold while that fails."""
 
 
 @dataclass(frozen=True, eq=False)
