@@ -15,13 +15,11 @@ def filled(count: int, vertices: int = 12, seed: int = 3) -> Window:
     return window
 
 
-def test_principal_columns_are_those_of_the_singular_value_decomposition(monkeypatch):
-    monkeypatch.setattr(module, "_HALF_LIFE", 2.0)
+def test_principal_columns_are_those_of_the_singular_value_decomposition():
     window = filled(6)
     metric = np.repeat(window.mass, 3)
     basis = window.principal(4)
-    fading = 0.5 ** (np.arange(5, -1, -1) / 2.0)
-    matrix = np.sqrt(metric)[:, None] * np.stack([u.ravel() for u in window.fields], axis=1) * fading
+    matrix = np.sqrt(metric)[:, None] * np.stack([u.ravel() for u in window.fields], axis=1)
     left, singular, _ = np.linalg.svd(matrix, full_matrices=False)
     assert basis.importance == pytest.approx(singular[:4])
     assert basis.columns.T @ (metric[:, None] * basis.columns) == pytest.approx(np.eye(4), abs=1e-12)

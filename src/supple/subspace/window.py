@@ -18,7 +18,6 @@ _MOST = 300  # fields; every second old one goes when there are more
 _BYTES = 200e6  # that fields may take
 _FEWEST = 40
 _RECENT = 20  # fields that thinning leaves alone
-_HALF_LIFE = 100.0  # fields after which one counts half: what is new takes the place of what does not return
 _NOISE = 1e-7  # singular values below this share of the first: the Gram matrix knows squares to 1e-16
 
 
@@ -59,10 +58,8 @@ class Window:
         return np.stack([self.fields[k].ravel() for k in who], axis=1)
 
     def principal(self, rank: int) -> Basis:
-        """At most `rank` mass-orthonormal columns that hold most of the displacements, newer ones counting more."""
-        weights = 0.5 ** (np.arange(len(self))[::-1] / _HALF_LIFE)
-        squares, directions = np.linalg.eigh(weights[:, None] * self.gram * weights)
-        directions *= weights[:, None]
+        """At most `rank` mass-orthonormal columns that hold most of the displacements."""
+        squares, directions = np.linalg.eigh(self.gram)
         squares, directions = squares[::-1], directions[:, ::-1]
         kept = min(rank, int(np.count_nonzero(squares > _NOISE**2 * max(squares[0], 0.0))))
         singular = np.sqrt(squares[:kept])
