@@ -151,7 +151,7 @@ class MethodTable(Section):
         default=None,
         ge=1,
         le=10,
-        description="hyperreduced: reach of a handle, times the distance that covers the body (1.1); 2 is smoother",
+        description="hyperreduced: reach of a handle, times the distance that covers the body (1.5); 2 is smoother",
     )
     projection: Literal["clusters", "fit"] | None = Field(
         default=None,
