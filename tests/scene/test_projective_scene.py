@@ -47,7 +47,7 @@ class StopAt(SilentListener):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_young_means_what_it_means_in_the_full_solver(method: str) -> None:
-    many = {"name": method, "iterations": 300, "handles": 500, "radius": 2.0, "samples": 10_000, "functions": 10_000}
+    many = {"name": method, "iterations": 300, "handles": 500, "radius": 2.0, "clusters": 10_000}
     ends = []
     for table in (many, {"name": "full", "newton_tolerance": 1e-8}):
         model = {"model": "corotational"}
@@ -172,7 +172,10 @@ def test_triangle_without_area_is_named() -> None:
         ({"volume": {"keys": []}}, "empty list of keys"),
         ({"volume": {"keys": [{"t": 0.0, "factor": 0.0}]}}, "factor"),
         ({"skin": {"thickness": 1e-3, "limits": [1.1, 0.9]}}, "two numbers, the smaller first"),
-        ({"method": {"name": "hyperreduced", "samples": 5}, "mesh": {"resolution": 10}}, "samples .* too few: ask for"),
+        (
+            {"method": {"name": "hyperreduced", "samples": 5, "projection": "fit"}, "mesh": {"resolution": 10}},
+            "samples .* too few: ask for",
+        ),
     ],
 )
 def test_what_cannot_be_served_is_named(tables: dict[str, Any], said: str) -> None:
@@ -202,7 +205,7 @@ def test_loose_parts_all_get_handles() -> None:
 
 
 def test_tolerance_chooses_spaces_and_warns_where_it_is_missed() -> None:
-    method = {"name": "hyperreduced", "handles": 8, "samples": 200, "functions": 8}
+    method = {"name": "hyperreduced", "handles": 8, "clusters": 20}
     scene = parse_scene(changed(BLOCK, mesh={"resolution": 8}, method={**method, "tolerance": 0.9}))
     built = build_scene(scene)
     assert "miss unreduced steps by" in built.said[0]

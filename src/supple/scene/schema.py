@@ -151,13 +151,21 @@ class MethodTable(Section):
         default=None,
         ge=1,
         le=10,
-        description="hyperreduced: reach of a handle, times the distance that covers the body (1.1); 2 is smoother",
+        description="hyperreduced: reach of a handle, times the distance that covers the body (1.5); 2 is smoother",
+    )
+    projection: Literal["clusters", "fit"] | None = Field(
+        default=None,
+        description="hyperreduced: few projections stand for all by clusters of tetrahedra that turn together "
+        "(clusters), or by a fit to samples (fit); surfaces are always fitted",
+    )
+    clusters: int | None = Field(
+        default=None, ge=1, le=100_000, description="hyperreduced: clusters of tetrahedra (200)"
     )
     functions: int | None = Field(
         default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
     )
     samples: int | None = Field(
-        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated (1000)"
+        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated for a fit (1000)"
     )
     candidates: int | None = Field(
         default=None,
