@@ -49,7 +49,7 @@ class StopAt(SilentListener):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_young_means_what_it_means_in_the_full_solver(method: str) -> None:
-    many = {"name": method, "iterations": 300, "handles": 500, "radius": 2.0, "samples": 10_000, "functions": 10_000}
+    many = {"name": method, "iterations": 300, "handles": 500, "radius": 2.0, "clusters": 10_000}
     ends = []
     for table in (many, {"name": "full", "newton_tolerance": 1e-8}):
         model = {"model": "corotational"}
@@ -207,7 +207,7 @@ def test_loose_parts_all_get_handles() -> None:
 
 
 def test_tolerance_chooses_spaces_and_warns_where_it_is_missed() -> None:
-    method = {"name": "hyperreduced", "handles": 8, "samples": 10_000, "functions": 10_000}
+    method = {"name": "hyperreduced", "handles": 8, "clusters": 20}
     scene = parse_scene(changed(BLOCK, mesh={"resolution": 8}, method={**method, "tolerance": 0.9}))
     built = build_scene(scene)
     assert "miss unreduced steps by" in built.said[0]

@@ -34,7 +34,7 @@ class ClusterLoop:
         faster = kind.single_lane if single else kind.warm_lane
         self._clusters, self._columns, self._constant = clusters, positions.columns, positions.constant
         self._iterations, self._precision, self._remembers = iterations, precision, faster is not None
-        self._cold = turn_kernel(kind.lane, False)
+        self._cold = turn_kernel(clusters.constraint.find_lane(warm=False), False)
         self._warm = self._cold if faster is None else turn_kernel(faster, single)
         self._seen = clusters.seen.starts, clusters.seen.blocks, clusters.seen.values
         self._weight = clusters.constraint.weight.astype(precision)

@@ -26,7 +26,7 @@ class Local:
         self.remembers = faster is not None
         """Whether it goes on from quaternions that are kept."""
         self._fit, self._precision = fit, precision
-        self._cold: Callable[..., Any] = settle_kernel(kind.lane, rows, kind.guided, False)
+        self._cold: Callable[..., Any] = settle_kernel(fit.constraint.find_lane(warm=False), rows, kind.guided, False)
         self._warm = self._cold
         if faster is not None:
             self._warm = settle_kernel(faster, rows, kind.guided, single)

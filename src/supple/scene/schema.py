@@ -155,17 +155,17 @@ class MethodTable(Section):
     )
     projection: Literal["clusters", "fit"] | None = Field(
         default=None,
-        description="hyperreduced: how few projections stand for all: elements of a cluster turn together (clusters, "
-        "the default for solids), or fields are fitted to samples (fit)",
+        description="hyperreduced: few projections stand for all by clusters of tetrahedra that turn together "
+        "(clusters), or by a fit to samples (fit); surfaces are always fitted",
     )
     clusters: int | None = Field(
-        default=None, ge=1, le=100_000, description="hyperreduced: of each type of constraint (200)"
+        default=None, ge=1, le=100_000, description="hyperreduced: clusters of tetrahedra (200)"
     )
     functions: int | None = Field(
         default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
     )
     samples: int | None = Field(
-        default=None, ge=1, description="hyperreduced: constraints of each fitted type that are evaluated (1000)"
+        default=None, ge=1, description="hyperreduced: constraints of each type that are evaluated for a fit (1000)"
     )
     candidates: int | None = Field(
         default=None,
