@@ -73,7 +73,8 @@ def test_solvers_answer_for_the_sum(pattern: BlockPattern, name: str, stiffness:
     solver.prepare(data, overlay)
     x = solver.solve(B, 1e-6)
     dense = to_dense(pattern, data, overlay)
-    assert np.linalg.norm(dense @ x - B) <= 3e-6 * np.linalg.norm(B)
+    error, exact = x - np.linalg.solve(dense, B), np.linalg.solve(dense, B)
+    assert error @ dense @ error <= 3e-6**2 * (exact @ dense @ exact)  # the norm that preconditioners aim at
     without = to_dense(pattern, data, None) @ x - B
     assert np.linalg.norm(without) > 1e-2 * np.linalg.norm(B)  # the overlay matters
 
@@ -180,3 +181,20 @@ def test_a_new_overlay_on_the_same_matrix_is_as_good_as_both_anew(pattern: Block
     fresh.prepare(data, overlay)
     kept.prepare(data, overlay, same=True)
     assert np.array_equal(fresh.solve(B, 1e-6), kept.solve(B, 1e-6))
+
+
+def test_springs_much_stiffer_than_the_matrix_that_join_rows_cost_few_iterations(pattern: BlockPattern) -> None:
+    # A chain of springs over all rows, as two surfaces that stick to each other: diagonal blocks alone do not see it
+    solver, data, count = ConjugateGradients(pattern, POINTS, two_levels=False), make_matrix(pattern), COUNT - 3
+    rows = np.arange(count)[:, None] + np.arange(4)
+    weights = np.repeat(np.tile([1.0, -0.5, -0.3, -0.2], (count, 1))[:, :, None], 3, axis=2)
+    iterations = []
+    for ratio in (1.0, 100.0):
+        stiffness = ratio * data[pattern.diagonal].mean()
+        overlay = Overlay(rows, weights, np.tile(stiffness * np.eye(3), (count, 1, 1)))
+        solver.prepare(data, overlay)
+        x = solver.solve(B, 1e-4)
+        exact = np.linalg.solve(to_dense(pattern, data, overlay), B)
+        assert np.linalg.norm(x - exact) < 1e-2 * np.linalg.norm(exact)
+        iterations.append(solver.iterations)
+    assert iterations[1] <= 2 * iterations[0]

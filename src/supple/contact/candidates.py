@@ -25,11 +25,20 @@ _ROUND_OFF = 1e-9  # of the body's size, that the room is smaller than what was 
 class Candidates:
     """Pairs of a surface vertex and a tet that come near each other; kin are never listed."""
 
-    def __init__(self, rest: FloatArray, tets: IntArray, vertices: IntArray, around: Neighbourhood, pad: float) -> None:
-        """Of vertices, (k,), and tets, (m, 4), at rest positions [m], (n, 3), listed up to `pad` [m] apart."""
+    def __init__(
+        self,
+        rest: FloatArray,
+        tets: IntArray,
+        vertices: IntArray,
+        around: Neighbourhood,
+        pad: float,
+        thickness: float = 0.0,
+    ) -> None:
+        """Of vertices, (k,), and tets, (m, 4), at rest positions [m], (n, 3), that are within a thickness [m] of each
+        other, or `pad` [m] farther apart."""
         self.tree = BoxTree.build(rest, tets)
         """Over the tets."""
-        self._tets, self._vertices, self._around, self._pad = tets, vertices, around, pad
+        self._tets, self._vertices, self._around, self._pad = tets, vertices, around, pad + thickness
         self._groups = BoxTree.build(rest[vertices], np.arange(len(vertices), dtype=np.int32)[:, None])
         self._room = pad - _ROUND_OFF * float(np.ptp(rest, axis=0).max())
         self._own_start, self._own = _list_own_leaves(self.tree, tets, vertices, around)
@@ -40,8 +49,8 @@ class Candidates:
     def near(self, points: FloatArray, x: FloatArray) -> tuple[NDArray[np.int64], IntArray]:
         """Starts, (k + 1,), and tets of the lists of points [m], (k, 3), that stand for the vertices at x [m], (n, 3).
 
-        All tets that a point lies in are listed for it, but those of which the vertex or one joined to it by an edge
-        is a corner.
+        All tets that a point lies in, or within the thickness of, are listed for it, but those of which the vertex or
+        one joined to it by an edge is a corner.
         """
         if self._seen is None or not self._still_hold(points, x, *self._seen):
             self._lists = self._gather(points, x)

@@ -19,7 +19,7 @@ from supple.contact.swept import Pair, SweptSurfaces, may_meet, sweep
 from supple.errors import MissingExtra
 from supple.solve.placement import Placement
 
-__all__ = ["Crossing", "StepCheck", "check_step", "import_ipctk"]
+__all__ = ["Crossing", "check_step", "import_ipctk"]
 
 FloatArray = NDArray[np.float64]
 _STRIDE = 4.0  # mean edges that a surface moves at once: longer ways are cut, or all boxes would meet all others
@@ -43,22 +43,6 @@ class Crossing:
     """Where the body's vertices are then, on average [m]."""
 
 
-@dataclass(frozen=True, eq=False)
-class StepCheck:
-    """What crossed during a step."""
-
-    crossings: tuple[Crossing, ...]
-    """In the order of their times."""
-    before: NDArray[np.int32]
-    """Vertices of the body that touched or crossed something as the step began, ascending; what they do next is
-    reported only where they leave a collider by the far side."""
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether nothing crossed and nothing was crossed before."""
-        return not self.crossings and not self.before.size
-
-
 def check_step(
     triangles: NDArray[np.int32],
     x_begin: FloatArray,
@@ -67,11 +51,12 @@ def check_step(
     begin: Sequence[Placement] = (),
     end: Sequence[Placement] = (),
     itself: bool = True,
-) -> StepCheck:
-    """What the surface of a body met on its way from x_begin to x_end [m], (n, 3).
+) -> tuple[Crossing, ...]:
+    """What the surface of a body met on its way from x_begin to x_end [m], (n, 3), in the order of times.
 
     It may meet colliders, moving from their placements at `begin` to those at `end`, and `itself`. With contact at no
-    thickness every touch is a crossing; with some, only what presses deeper than it. Needs the extra `contact`.
+    thickness every touch is a crossing; with some, only what presses deeper than it. What touched or crossed something
+    as the step began is reported only where it leaves a collider by the far side. Needs the extra `contact`.
     """
     ipctk = import_ipctk("the check for crossings")
     swept = sweep(triangles, x_begin, x_end, colliders, begin, end)
@@ -87,9 +72,7 @@ def check_step(
             share = _find_impact(ipctk, pair, start, stop, swept.nothing)
             if share is not None:
                 times[pair] = (part + share) / parts
-    crossings = [_describe(swept, pair, time) for pair, time in sorted(times.items(), key=lambda item: item[::-1])]
-    before = np.flatnonzero(tangled[: swept.inside.shape[1]] | swept.inside.any(axis=0))
-    return StepCheck(tuple(crossings), swept.number[before])
+    return tuple(_describe(swept, pair, time) for pair, time in sorted(times.items(), key=lambda item: item[::-1]))
 
 
 def import_ipctk(purpose: str) -> Any:

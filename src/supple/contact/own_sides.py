@@ -32,14 +32,20 @@ def find_from(contact: SelfContact, x: FloatArray, known: IntArray) -> Touching:
         return found
     seen = contact.follow(known, x)
     row = np.searchsorted(found.vertex, seen.vertex)
-    inside = row < len(found)
-    inside[inside] = found.vertex[row[inside]] == seen.vertex[inside]
+    touches = row < len(found)
+    touches[touches] = found.vertex[row[touches]] == seen.vertex[touches]
+    row[~touches] = 0
+    inside = touches & (found.tet[row] >= 0) if len(found) else touches
     turned = np.zeros(len(seen), bool)
-    turned[inside] = np.einsum("mi,mi->m", seen.normal[inside], found.normal[row[inside]]) < _TURNED
-    turned[turned] = _is_behind_at_rest(contact, found.choose(row[turned]), seen.triangle[turned], x)
-    foot = drop(contact.place(x, seen.vertex), seen.triangle, contact.triangles, x)[0]
-    left = ~inside & (foot.min(axis=1, initial=0.0) >= _ON_EDGE) & (seen.depth > -contact.edge)
-    stays = seen.vertex[inside & ~turned]
+    turned[touches] = np.einsum("mi,mi->m", seen.normal[touches], found.normal[row[touches]]) < _TURNED
+    foot = drop(x[seen.vertex], seen.triangle, contact.triangles, x)[0]
+    before = foot.min(axis=1, initial=0.0) >= _ON_EDGE
+    out = turned & ~inside  # within the thickness of what it looks at now, perhaps behind what it touched
+    turned[out] = (before & (seen.depth > contact.thickness))[out]
+    held = turned & inside
+    turned[held] = _is_behind_at_rest(contact, found.choose(row[held]), seen.triangle[held], x)
+    left = ~touches & before & (seen.depth > -contact.edge)
+    stays = seen.vertex[touches & ~turned]
     turned &= seen.depth > 0.0
     through = np.flatnonzero((turned | left) & ~np.isin(seen.vertex, stays))
     through = through[np.unique(seen.vertex[through], return_index=True)[1]]
@@ -66,7 +72,7 @@ def _is_behind_at_rest(contact: SelfContact, found: Touching, triangle: IntArray
     corners = contact.mesh.tets[found.tet]
     at, rest = x[corners], contact.mesh.vertices[corners]
     sides, rest_sides = at[:, 1:] - at[:, :1], rest[:, 1:] - rest[:, :1]
-    away = contact.place(x, found.vertex) - at[:, 0]
+    away = x[found.vertex] - at[:, 0]
     weights = np.linalg.solve(sides.transpose(0, 2, 1), away[:, :, None])[:, :, 0]
     place = rest[:, 0] + np.einsum("mk,mki->mi", weights, rest_sides)
     foot, _, depth = drop(place, triangle, contact.triangles, contact.mesh.vertices)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import closest_weights
 
-__all__ = ["BEYOND", "Fans", "area_vector", "drop", "project", "vertex_normals"]
+__all__ = ["BEYOND", "Fans", "approach", "area_vector", "drop", "project"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -39,20 +39,6 @@ class Fans(NamedTuple):
 
 
 @njit(cache=True)
-def vertex_normals(vertices: IntArray, triangles: IntArray, fans: Fans, x: FloatArray) -> FloatArray:
-    """Outward unit normals of vertices, (k, 3): of the triangles around, weighted by area; zero if these cancel."""
-    normals = np.empty((len(vertices), 3))
-    for k in range(len(vertices)):
-        n0 = n1 = n2 = 0.0
-        for entry in range(fans.start[vertices[k]], fans.start[vertices[k] + 1]):
-            a0, a1, a2 = area_vector(triangles, fans.triangles[entry], x)
-            n0, n1, n2 = n0 + a0, n1 + a1, n2 + a2
-        length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-300)
-        normals[k, 0], normals[k, 1], normals[k, 2] = n0 / length, n1 / length, n2 / length
-    return normals
-
-
-@njit(cache=True)
 def project(
     points: FloatArray,
     vertices: IntArray,
@@ -62,14 +48,16 @@ def project(
     rest: FloatArray,
     fans: Fans,
     around: Neighbourhood,
-    beyond: float = BEYOND,
+    beyond: float,
+    slack: float,
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Touched triangle (m,), barycentric coordinates (m, 3), normal (m, 3) and depth [m] (m,) of points inside.
 
     Point k, which stands for vertex vertices[k], is projected along the normal of the triangle it came through. If the
     foot has a barycentric coordinate below `beyond`, or the point is outside its plane, the nearest triangle around is
     taken; if the foot lies more than half a triangle beyond that one, its nearest point, the normal then leading there.
-    A point outside the plane of the nearest triangle is outside the body, whatever its tet says, and has no depth.
+    A point outside the plane of the nearest triangle is outside the body, whatever its tet says, and has no depth, or a
+    negative one: edges count as round for it, but for `slack` [m], by which triangles reach beyond them.
     """
     count = len(points)
     touched, weights = np.empty(count, np.int32), np.empty((count, 3))
@@ -78,7 +66,9 @@ def project(
         point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
         foot, normal, depth = _drop(point, triangles, best, x)
         if depth <= 0.0 or min(foot) < beyond:
-            best, foot, normal, depth = _search_around(point, vertices[k], best, triangles, x, rest, fans, around)
+            best, foot, normal, depth = _search_around(
+                point, vertices[k], best, triangles, x, rest, fans, around, slack
+            )
         touched[k], depths[k] = best, depth
         for axis in range(3):
             weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
@@ -137,6 +127,7 @@ def _search_around(
     rest: FloatArray,
     fans: Fans,
     around: Neighbourhood,
+    slack: float,
 ) -> tuple[int, Vector, Vector, float]:
     """The nearest of the triangles that share a corner with `begin`; the point's foot on it, its normal and depth."""
     best, least, depth = begin, np.inf, 0.0
@@ -146,23 +137,61 @@ def _search_around(
         corner = triangles[begin, k]
         for entry in range(fans.start[corner], fans.start[corner + 1]):
             number = fans.triangles[entry]
-            close, (w0, w1, w2), squared = _approach(point, triangles, number, x)
+            close, (w0, w1, w2), squared = approach(point, triangles, number, x)
             there, upright, below = _drop(point, triangles, number, x)
-            # Where two triangles share the nearest point, the one that the point lies farther behind
-            nearer = squared < (1.0 - _EQUAL) * least or (squared <= (1.0 + _EQUAL) * least and below > depth)
+            nearer = squared < (1.0 - _EQUAL) * least
+            if not nearer and squared <= (1.0 + _EQUAL) * least:
+                # Of two that share the nearest point the one whose plane is farther away knows inside from outside;
+                # what keeps a thickness touches the one it looks at, because triangles reach beyond their edges
+                nearer = abs(below) > abs(depth)
+                if slack < np.inf and below <= 0.0:
+                    before = _opposes(vertex, normal, triangles, x, fans)
+                    nearer = _opposes(vertex, upright, triangles, x, fans) > before
             if nearer and may_touch(vertex, triangles, number, around):
-                away = _approach((rest[vertex, 0], rest[vertex, 1], rest[vertex, 2]), triangles, number, rest)[2]
+                away = approach((rest[vertex, 0], rest[vertex, 1], rest[vertex, 2]), triangles, number, rest)[2]
                 if not is_beside(vertex, triangles, number, np.sqrt(away), around):
                     best, least, depth, foot, clamped = number, squared, below, there, close
                     normal, way = upright, (w0, w1, w2)
     if depth > 0.0 and min(foot) < BEYOND:
         depth = np.sqrt(least)
         foot, normal = clamped, (way[0] / depth, way[1] / depth, way[2] / depth)
+    elif depth < 0.0 and min(foot) < 0.0 and slack < np.inf:
+        foot, normal, depth = _round_off(foot, clamped, normal, way, depth, slack)
     return best, foot, normal, depth
 
 
 @njit(cache=True)
-def _approach(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
+def _opposes(vertex: int, normal: Vector, triangles: IntArray, x: FloatArray, fans: Fans) -> float:
+    """Largest cosine between the opposite of a normal and those of the triangles around a vertex, rounded."""
+    most = -1.0
+    for entry in range(fans.start[vertex], fans.start[vertex + 1]):
+        n0, n1, n2 = area_vector(triangles, fans.triangles[entry], x)
+        length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-300)
+        most = max(most, -(n0 * normal[0] + n1 * normal[1] + n2 * normal[2]) / length)
+    return float(np.round(most, 9))
+
+
+@njit(cache=True)
+def _round_off(
+    foot: Vector, clamped: Vector, normal: Vector, way: Vector, depth: float, slack: float
+) -> tuple[Vector, Vector, float]:
+    """Touched point, normal and negative depth of a point in front of a triangle's plane and beyond its edges.
+
+    What leads from the nearest point to it is its height and what it is beyond the edge; of that, `slack` [m] is
+    free, so that what lies flush with a rim is not pushed off it.
+    """
+    a0, a1, a2 = depth * normal[0] - way[0], depth * normal[1] - way[1], depth * normal[2] - way[2]
+    beyond = np.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
+    share = max(1.0 - slack / beyond, 0.0) if beyond > 0.0 else 0.0
+    l0, l1, l2 = share * a0 - depth * normal[0], share * a1 - depth * normal[1], share * a2 - depth * normal[2]
+    length = np.sqrt(l0 * l0 + l1 * l1 + l2 * l2)
+    f0, f1, f2 = (1.0 - share) * foot[0], (1.0 - share) * foot[1], (1.0 - share) * foot[2]
+    touched = f0 + share * clamped[0], f1 + share * clamped[1], f2 + share * clamped[2]
+    return touched, (l0 / length, l1 / length, l2 / length), -length
+
+
+@njit(cache=True)
+def approach(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
     """Nearest point of a triangle, in barycentric coordinates; the way there; its squared length [m²]."""
     corners = np.empty((3, 3))
     for k in range(3):

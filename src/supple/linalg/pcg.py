@@ -2,9 +2,11 @@
 
 The preconditioner adds two parts, both of which see contacts: the inverse diagonal blocks, for what changes from vertex
 to vertex, and an exact solve for rigid motions of clusters of vertices, for what is smooth; without the second the
-iterations grow with the number of elements across the body, which matters where inertia does not hold them down. The
-matrix is stored in single precision: its products are summed in double, half the bytes move, and a Newton step asks
-for a few digits only. Sums run over clusters, each in one order: threads change nothing.
+iterations grow with the number of elements across the body, which matters where inertia does not hold them down.
+Springs that join vertices, as where two surfaces stick to each other, may be many times stiffer than elements: where
+they are, a few sweeps over the springs alone take the place of the inverse blocks. The matrix is stored in single
+precision: its products are summed in double, half the bytes move, and a Newton step asks for a few digits only. Sums
+run over clusters, each in one order: threads change nothing.
 """
 
 import numpy as np
@@ -17,7 +19,7 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.ordering import z_order
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
-from supple.linalg.springs import add_clustered, add_diagonal, add_product
+from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
 __all__ = ["ConjugateGradients"]
 
@@ -57,12 +59,20 @@ class ConjugateGradients:
             self._blocks = self._rows.fill(data, np.float32)
             self._diagonal = _diagonal_blocks(data, self._rows.pattern)
             self._clustered = self._coarsen()
-        if overlay is None:
-            self._springs = _NO_SPRINGS
-        else:
+        self._springs = _NO_SPRINGS
+        if overlay is not None:
             self._springs = (overlay.rows, overlay.weights, np.ascontiguousarray(overlay.curvature))
         diagonal, coarse = self._diagonal.copy(), self._clustered.copy()
-        add_diagonal(*self._springs, diagonal)
+        rows, weights, curvature = self._springs
+        joins = (np.count_nonzero(weights, axis=(1, 2)) > 3) & (np.trace(curvature, axis1=1, axis2=2) > 0.0)
+        add_diagonal(rows[~joins], weights[~joins], curvature[~joins], diagonal)
+        rows, weights, curvature = rows[joins], weights[joins], curvature[joins]
+        place = np.full(len(diagonal), -1)
+        place[rows] = 0
+        face = np.flatnonzero(place == 0)
+        place[face] = np.arange(len(face))
+        self._joined = face, place[rows], weights, curvature, diagonal[face]
+        add_diagonal(rows, weights, curvature, diagonal)
         self._inverse = _invert(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
@@ -82,8 +92,9 @@ class ConjugateGradients:
         x = np.zeros((n, 3))
         done = _iterate(
             self._rows.start, self._rows.columns, self._blocks, self._inverse,
-            self._order, self._start, self._owner, self._arms, self._coarse, *self._springs,
-            b.reshape(n, 3), x, np.zeros((4, n, 3)), tolerance, self._max_iterations,
+            self._order, self._start, self._owner, self._arms, self._coarse, *self._springs, *self._joined,
+            b.reshape(n, 3), x, np.zeros((4, n, 3)), np.zeros((4, len(self._joined[0]), 3)),
+            tolerance, self._max_iterations,
         )  # fmt: skip
         if done < 0:
             raise NotPositiveDefinite
@@ -173,9 +184,15 @@ def _iterate(
     rows,
     weights,
     curvature,
+    face,
+    places,
+    joint_weights,
+    joint_curvature,
+    own,
     b,
     x,
     work,
+    face_work,
     tolerance,
     max_iterations,
 ):
@@ -224,6 +241,8 @@ def _iterate(
                 total += z0 * a + z1 * e + z2 * c
             partial[k] = total
         new = _sum_in_order(partial)
+        if face.size:
+            new += relax_joined(face, places, joint_weights, joint_curvature, own, inverse, r, z, face_work)
         done += 1
         if done == 0:
             goal = tolerance * tolerance * new

@@ -3,10 +3,13 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["add_clustered", "add_diagonal", "add_product"]
+__all__ = ["add_clustered", "add_diagonal", "add_product", "relax_joined"]
+
+_SWEEPS = 8  # of Chebyshev's iteration, each a pass over the springs
+_SPREAD = 60.0  # largest by smallest of the eigenvalues that it damps
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={"contract", "nsz"})
 def add_product(rows, weights, curvature, x, out):
     """Add the product with x, (n, 3), to `out`; returns x·product."""
     total = 0.0
@@ -17,10 +20,9 @@ def add_product(rows, weights, curvature, x, out):
             g0 += weights[m, k, 0] * x[v, 0]
             g1 += weights[m, k, 1] * x[v, 1]
             g2 += weights[m, k, 2] * x[v, 2]
-        C = curvature[m]
-        f0 = C[0, 0] * g0 + C[0, 1] * g1 + C[0, 2] * g2
-        f1 = C[1, 0] * g0 + C[1, 1] * g1 + C[1, 2] * g2
-        f2 = C[2, 0] * g0 + C[2, 1] * g1 + C[2, 2] * g2
+        f0 = curvature[m, 0, 0] * g0 + curvature[m, 0, 1] * g1 + curvature[m, 0, 2] * g2
+        f1 = curvature[m, 1, 0] * g0 + curvature[m, 1, 1] * g1 + curvature[m, 1, 2] * g2
+        f2 = curvature[m, 2, 0] * g0 + curvature[m, 2, 1] * g1 + curvature[m, 2, 2] * g2
         total += g0 * f0 + g1 * f1 + g2 * f2
         for k in range(rows.shape[1]):
             v = rows[m, k]
@@ -84,3 +86,50 @@ def add_clustered(rows, weights, curvature, owner, arms, out):
                         for i in range(3):
                             total += handles[a, i, p] * pulls[i, q]
                         out[6 * clusters[a] + p, 6 * clusters[b] + q] += total
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def relax_joined(face, rows, weights, curvature, own, inverse, r, z, work):
+    """Replace the part D⁻¹ r of z in the rows `face` by an approximate solution of (B + S) z = r; returns the gain r·z.
+
+    S are springs between several of these rows, numbered among themselves, B the diagonal blocks without them, `own`,
+    and D those of B + S. Chebyshev's iteration on D⁻¹ (B + S), whose eigenvalues are no larger than the number of rows
+    of a spring, is a fixed positive-definite operator, as conjugate gradients need.
+    """
+    largest = float(rows.shape[1])
+    middle, half = 0.5 * largest * (1.0 + 1.0 / _SPREAD), 0.5 * largest * (1.0 - 1.0 / _SPREAD)
+    residual, step, total, product = work[0], work[1], work[2], work[3]
+    for i in range(face.size):
+        v = face[i]
+        r0, r1, r2 = r[v, 0], r[v, 1], r[v, 2]
+        for j in range(3):
+            residual[i, j] = r[v, j]
+            step[i, j] = (inverse[v, 3 * j] * r0 + inverse[v, 3 * j + 1] * r1 + inverse[v, 3 * j + 2] * r2) / middle
+            total[i, j] = step[i, j]
+    rho = half / middle
+    for _ in range(_SWEEPS - 1):
+        for i in range(face.size):
+            s0, s1, s2 = step[i, 0], step[i, 1], step[i, 2]
+            for j in range(3):
+                product[i, j] = own[i, 3 * j] * s0 + own[i, 3 * j + 1] * s1 + own[i, 3 * j + 2] * s2
+        add_product(rows, weights, curvature, step, product)
+        next_rho = 1.0 / (2.0 * middle / half - rho)
+        keep, take = next_rho * rho, 2.0 * next_rho / half
+        rho = next_rho
+        for i in range(face.size):
+            v = face[i]
+            for j in range(3):
+                residual[i, j] -= product[i, j]
+            r0, r1, r2 = residual[i, 0], residual[i, 1], residual[i, 2]
+            for j in range(3):
+                new = inverse[v, 3 * j] * r0 + inverse[v, 3 * j + 1] * r1 + inverse[v, 3 * j + 2] * r2
+                step[i, j] = keep * step[i, j] + take * new
+                total[i, j] += step[i, j]
+    gain = 0.0
+    for i in range(face.size):
+        v = face[i]
+        for j in range(3):
+            plain = inverse[v, 3 * j] * r[v, 0] + inverse[v, 3 * j + 1] * r[v, 1] + inverse[v, 3 * j + 2] * r[v, 2]
+            z[v, j] += total[i, j] - plain
+            gain += (total[i, j] - plain) * r[v, j]
+    return gain

@@ -47,7 +47,7 @@ class CrossingCheck:
         """Passages in a step between positions [m], (n, 3), that ends with these contacts."""
         found = check_step(
             self._triangles, begin, end, self._colliders, inputs.begin.colliders, inputs.end.colliders, self._itself
-        ).crossings
+        )
         held = [] if touching is None or not found else self._find_held(end, inputs.end.colliders, touching)
         passed = [crossing for crossing in found if not _is_held(crossing, held)]
         if passed and not self._warned:
