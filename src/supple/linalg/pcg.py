@@ -25,7 +25,7 @@ __all__ = ["ConjugateGradients"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
-_STIFF = 7.0  # median of springs by diagonal blocks from which on sweeps over springs cost less than iterations
+_STIFF = 3.5  # median of springs by diagonal blocks from which on sweeps over springs cost less than iterations
 _NO_SPRINGS = np.zeros((0, 1), np.int64), np.zeros((0, 1, 3)), np.zeros((0, 3, 3))
 
 
