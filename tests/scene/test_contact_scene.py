@@ -167,7 +167,8 @@ def test_a_body_that_overlaps_itself_is_found(tmp_path: Path) -> None:
     [(severity, text)] = look("apart", thickness=0.15)
     assert severity == "warning"
     assert "nearer than that to other parts of it, by up to 0.05 at" in text
-    [(severity, text)] = look("apart", thickness=1.5)
+    [(_, near), (severity, text)] = look("apart", thickness=1.5)
+    assert "by up to 1.4 at" in near
     assert severity == "warning"
     assert "more than the surface's mean edge" in text
 

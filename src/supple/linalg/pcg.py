@@ -3,7 +3,7 @@
 The preconditioner adds two parts, both of which see contacts: the inverse diagonal blocks, for what changes from vertex
 to vertex, and an exact solve for rigid motions of clusters of vertices, for what is smooth; without the second the
 iterations grow with the number of elements across the body, which matters where inertia does not hold them down.
-Springs that join vertices, as where two surfaces stick to each other, may be many times stiffer than elements: where
+Springs that join vertices, as where two surfaces stick to each other, may be many times stiffer than elements; where
 they are, a few sweeps over the springs alone take the place of the inverse blocks. The matrix is stored in single
 precision: its products are summed in double, half the bytes move, and a Newton step asks for a few digits only. Sums
 run over clusters, each in one order: threads change nothing.
@@ -25,6 +25,7 @@ __all__ = ["ConjugateGradients"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
+_STIFF = 3.5  # median of springs by diagonal blocks from which on sweeps over springs cost less than iterations
 _NO_SPRINGS = np.zeros((0, 1), np.int64), np.zeros((0, 1, 3)), np.zeros((0, 3, 3))
 
 
@@ -64,7 +65,10 @@ class ConjugateGradients:
             self._springs = (overlay.rows, overlay.weights, np.ascontiguousarray(overlay.curvature))
         diagonal, coarse = self._diagonal.copy(), self._clustered.copy()
         rows, weights, curvature = self._springs
-        joins = (np.count_nonzero(weights, axis=(1, 2)) > 3) & (np.trace(curvature, axis1=1, axis2=2) > 0.0)
+        own = diagonal[:, 0] + diagonal[:, 4] + diagonal[:, 8]
+        ratio = np.trace(curvature, axis1=1, axis2=2) / own[rows[:, 0]]
+        joins = (np.count_nonzero(weights, axis=(1, 2)) > 3) & (ratio > 0.0)
+        joins &= bool(joins.any()) and float(np.median(ratio[joins])) > _STIFF
         add_diagonal(rows[~joins], weights[~joins], curvature[~joins], diagonal)
         rows, weights, curvature = rows[joins], weights[joins], curvature[joins]
         place = np.full(len(diagonal), -1)

@@ -88,8 +88,8 @@ def _check_thickness(stage: Stage, thickness: float, edge: float) -> Iterator[Fi
         yield Finding(
             "warning",
             "contact",
-            f"contact.thickness = {thickness / unit:.4g} is more than the surface's mean edge, {edge / unit:.4g}: the "
-            "body looks for itself that far ahead and misses parts that are thinner; lower it.",
+            f"contact.thickness = {thickness / unit:.4g} is more than the surface's mean edge, {edge / unit:.4g}: "
+            "folds that narrow push themselves open, and looking for contacts takes longer; lower it.",
         )
 
 
