@@ -293,7 +293,7 @@ def test_misfits_are_refused(trained) -> None:
         SkinnedSolver(body, rig, replace(model, rule=Rule(np.zeros(0, np.int64), np.zeros(0), 0.0)))
     solver = SkinnedSolver(body, rig, model)
     away = moment(0.0, held, poses[0])
-    with pytest.raises(SceneError, match="let pins follow the bones"):
+    with pytest.raises(SceneError, match="let pins follow the rig"):
         solver.start(Inputs(replace(away, targets=away.targets + 0.1), moment(H, held, poses[1])))
 
 
