@@ -1,6 +1,7 @@
 """Every snippet of the documentation and of the README runs, and what they say about the code is so."""
 
 import importlib
+import inspect
 import json
 import re
 import shlex
@@ -280,7 +281,7 @@ def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
 
 
 def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
-    from supple.cubature import train
+    from supple.cubature import check, train
     from supple.method import novelty, reach, reduced_carry
     from supple.scene import cases, schema, training_basis, training_search
     from supple.subspace import interface
@@ -300,6 +301,10 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     assert f"more than {100 * novelty._MISSED:g} %" in page
     assert (reduced_carry._FAR, "a thousandth of the body's size" in page) == (1e-3, True)
     assert "samples that it was not trained on is within the tolerance" in rules
-    assert f"within {100 * train._OFF_PITCH:g} %" in rules
-    assert (train._FIRST, train._PITCHES, train._TRIES) == (5, 10, 10)
+    assert f"within {100 * check._OFF_PITCH:g} %" in rules
+    assert (check._FIRST, inspect.signature(check.frequency_errors).parameters["count"].default, train._TRIES) == (
+        5,
+        10,
+        10,
+    )
     assert f"k = {interface.BOND:g} E ℓ" in rules

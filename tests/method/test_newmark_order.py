@@ -78,7 +78,8 @@ def test_body_that_bones_bend(make, damping: Damping, moves: bool) -> None:
             state, _ = solver.step(state, Inputs(*ends))
         return solver.positions(state)
 
-    assert abs(observe([end(steps) for steps in COUNTS]) - 2) < 0.1
+    finer = 2 if make is make_domains else 1  # springs between domains are fast
+    assert abs(observe([end(finer * steps) for steps in COUNTS]) - 2) < 0.1
 
 
 @pytest.mark.parametrize("damping", [DAMPED, UNDAMPED])

@@ -428,7 +428,7 @@ def test_a_default_tolerance_does_not_overrule_the_models(stored: Path) -> None:
 def attempt(error: float, aim: float, projection: float = 0.0, rank: int = 2) -> Attempt:
     basis = Basis(np.zeros((3, rank)), np.ones(1), "", np.ones(rank))
     model = ReducedModel(basis, Rule(np.arange(1), np.ones(1), 0.0), np.zeros((3, 0)), 1.0)
-    return Attempt(model, projection, aim, error)
+    return Attempt(model, rank, projection, aim, error)
 
 
 def test_the_search_is_given_up_only_after_real_refinements() -> None:

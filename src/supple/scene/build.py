@@ -309,12 +309,8 @@ def skipping_solver(stage: Stage) -> SkippingSolver:
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     """The solver of a scene in a trained subspace."""
     rigging, method = stage.drive.rigging, stage.scene.method
-    common: dict[str, Any] = {
-        "integrator": stage.scene.time.integrator,
-        "tolerance": method.residual,
-        "colliders": stage.drive.colliders,
-        "contact": stage.contact,
-    }
+    common: dict[str, Any] = {"integrator": stage.scene.time.integrator, "tolerance": method.residual}
+    touched: dict[str, Any] = {"colliders": stage.drive.colliders, "contact": stage.contact}
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
     if not isinstance(model, ReducedModel):
@@ -323,8 +319,8 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
         if isinstance(model, PoseSpaceModel):
             return PoseSpaceSolver(stage.body, rigging.rig, model, **common)
         if isinstance(model, ArticulatedModel):
-            return ArticulatedSolver(stage.body, rigging.skin, model, **common)
-        return SkinnedSolver(stage.body, rigging.skin, model, **common)
+            return ArticulatedSolver(stage.body, rigging.skin, model, **touched, **common)
+        return SkinnedSolver(stage.body, rigging.skin, model, **touched, **common)
     if rigging is not None:
         raise SceneError("the scene has a [rig] and the model is of a body without one: train again.")
-    return ReducedSolver(stage.body, model, **common)
+    return ReducedSolver(stage.body, model, **touched, **common)

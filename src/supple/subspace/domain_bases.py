@@ -141,7 +141,7 @@ class DomainBases:
     def rows(self, vertices: NDArray[np.integer]) -> FloatArray:
         """What all coordinates do to chosen vertices of the whole body, (k, 3, r): means of their copies."""
         needed, means = self._copies_of(vertices)
-        copies = self.copy_rows(needed).reshape(len(needed), -1)
+        copies = self.copy_rows(needed).reshape(len(needed), 3 * self.rank)
         return np.asarray(means @ copies).reshape(len(vertices), 3, self.rank)
 
     def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
