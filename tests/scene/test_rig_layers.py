@@ -117,7 +117,7 @@ def test_a_function_beside_the_scene_moves_points_in_scene_units(tmp_path: Path)
     ("text", "change", "message"),
     [
         (STEPPED, {"file": "../lift.py"}, r"\.\./lift\.py would be run and does not lie beside the scene"),
-        (STEPPED, {"file": "/tmp/lift.py"}, "would be run and does not lie beside the scene"),
+        (STEPPED, {"file": "/elsewhere/lift.py"}, "would be run and does not lie beside the scene"),
         (STEPPED, {"file": "C:\\lift.py"}, "would be run and does not lie beside the scene"),
         (STEPPED, {"file": "left.py"}, r"rig: .*left\.py cannot be read"),
         (STEPPED, {"function": "lower"}, "has no function 'lower': it has lift"),
