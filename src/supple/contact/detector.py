@@ -73,8 +73,7 @@ class Detector:
             found.append(self._face(replace(met, source=np.full(len(met), number, np.int32)), x))
         if self._self is None:
             return join(found)
-        own = self._self.to_contacts(find_on_way(self._self, x, predicted, known), predicted)
-        return join((*found, self._remember(self._add_edges(own, predicted), known, predicted)))
+        return join((*found, self._foresee_own(x, predicted, known)))
 
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
@@ -90,12 +89,26 @@ class Detector:
         found = met = self._face(met, x)
         if self._self is not None:
             known = NO_PAIRS if previous is None else list_pairs(previous)
-            own = self._self.to_contacts(find_from(self._self, x, known), x)
-            found = join((met, self._add_edges(own, x)))
+            found = join((met, self._detect_own(x, known)))
         if previous is None:
             return found
         found = keep_areas(found, previous)
         return anchor(found, previous, x) if self.settings.alpha > 0.0 else found
+
+    def _foresee_own(self, x: FloatArray, predicted: FloatArray, known: IntArray) -> Contacts:
+        """Candidates of a step for contacts of the body with itself."""
+        own = self._own()
+        found = own.to_contacts(find_on_way(own, x, predicted, known), predicted)
+        return self._remember(self._add_edges(found, predicted), known, predicted)
+
+    def _detect_own(self, x: FloatArray, known: IntArray) -> Contacts:
+        """Contacts of the body with itself at x [m], (n, 3)."""
+        own = self._own()
+        return self._add_edges(own.to_contacts(find_from(own, x, known), x), x)
+
+    def _own(self) -> SelfContact:
+        assert self._self is not None
+        return self._self
 
     def _face(self, met: Contacts, x: FloatArray) -> Contacts:
         """Contacts with colliders that stand for no more than what faces these at x [m], (n, 3)."""

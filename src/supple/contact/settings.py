@@ -19,6 +19,8 @@ class ContactSettings:
 
     self_contact: bool = False
     """Whether the body touches itself."""
+    rules: bool = False
+    """Whether a method that has rules for it looks at their contacts only."""
     friction: float = 0.0
     """Coulomb's coefficient μ."""
     restitution: float = 0.0

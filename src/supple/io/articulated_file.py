@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from supple.cubature import Rule
 from supple.elastic import Body
 from supple.errors import FileFormatError
+from supple.io.contact_rules_file import pack_contacts, unpack_contacts
 from supple.io.model_archive import (
     ARTICULATED,
     TRAIN_AGAIN,
@@ -60,6 +61,7 @@ def save_articulated(path: str | os.PathLike[str], model: ArticulatedModel, body
         "vertices": particles.members,
         "vertex_weights": particles.weights,
         "poses": model.poses,
+        **pack_contacts(model.contacts),
     }
     return write_members(Path(path), ARTICULATED, values, arrays)
 
@@ -90,6 +92,7 @@ def load_articulated(path: str | os.PathLike[str], body: Body, rig: SkinnedRig) 
         arrays["poses"],
         values["error"],
         values["facts"],
+        unpack_contacts(file, arrays, len(body.mass)),
     )
 
 

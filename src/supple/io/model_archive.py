@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,21 @@ class Layout:
     rules: tuple[str, ...]  #: names of rules among the values
     tables: tuple[str, ...]  #: names of other tables among the values
     arrays: Mapping[str, str]  #: kind of number, by name: "f" and "i" of eight bytes, "f4" of four
+    may_have: Mapping[str, str] = field(default_factory=dict)  #: the same, of arrays that come together or not at all
 
+
+CONTACTS = {
+    "contact_bones": "i",
+    "contact_roots": "f",
+    "contact_means": "f",
+    "contact_axes": "f",
+    "contact_reach": "f",
+    "contact_poses": "i",
+    "contact_at": "f",
+    "contact_sizes": "i",
+    "contact_pairs": "i",
+    "contact_areas": "f",
+}
 
 REDUCED = Layout(
     format="supple reduced model",
@@ -69,6 +83,7 @@ SKINNED = Layout(
     rules=("rule", "particles"),
     tables=("body", "rig", "facts"),
     arrays={**BASIS, "members": "i", "weights": "f", "vertices": "i", "vertex_weights": "f", "poses": "f"},
+    may_have=CONTACTS,
 )
 
 
@@ -89,6 +104,7 @@ ARTICULATED = Layout(
         "vertex_weights": "f",
         "poses": "f",
     },
+    may_have=CONTACTS,
 )
 
 POSESPACE = Layout(
@@ -171,7 +187,8 @@ def read_members(path: Path, layout: Layout) -> tuple[dict[str, Any], dict[str, 
     with NpzFile(path, TRAIN_AGAIN) as members:
         _refuse_foreign(path, members, layout)
         values = _read_values(path, str(members.read("values")), layout)
-        arrays = {name: _read_array(path, members, name, kind) for name, kind in layout.arrays.items()}
+        kinds = {**layout.arrays, **(layout.may_have if any(name in members for name in layout.may_have) else {})}
+        arrays = {name: _read_array(path, members, name, kind) for name, kind in kinds.items()}
     return values, arrays
 
 

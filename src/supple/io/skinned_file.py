@@ -7,6 +7,7 @@ from pathlib import Path
 
 from supple.cubature import Rule
 from supple.elastic import Body
+from supple.io.contact_rules_file import pack_contacts, unpack_contacts
 from supple.io.model_archive import SKINNED, check_rule_content, check_shapes, describe_rule, has_layout, read, write
 from supple.method.model import fingerprint, refuse_other_body
 from supple.method.rig_fingerprint import fingerprint_rig, refuse_other_rig
@@ -34,6 +35,7 @@ def save_skinned(path: str | os.PathLike[str], model: SkinnedModel, body: Body, 
         "vertices": particles.members,
         "vertex_weights": particles.weights,
         "poses": model.poses,
+        **pack_contacts(model.contacts),
     }
     return write(Path(path), SKINNED, values, model.basis, arrays)
 
@@ -56,4 +58,7 @@ def load_skinned(path: str | os.PathLike[str], body: Body | None = None, rig: Sk
         refuse_other_rig(values["rig"], rig, str(file))
     rule = Rule(arrays["members"], arrays["weights"], **values["rule"])
     particles = Rule(who, weights, **values["particles"])
-    return SkinnedModel(basis, rule, particles, values["reach"], arrays["poses"], values["error"], values["facts"])
+    return SkinnedModel(
+        basis, rule, particles, values["reach"], arrays["poses"], values["error"], values["facts"],
+        unpack_contacts(file, arrays, len(basis.mass)),
+    )  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
+from supple.cubature.contact_rules import ContactRules
 from supple.subspace import DomainBases, Interface
 
 __all__ = ["ArticulatedModel"]
@@ -40,6 +41,8 @@ class ArticulatedModel:
     """Relative error of held-out cases against the full solver, the largest of them."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What was asked, chosen and achieved: plain values, as JSON knows them."""
+    contacts: ContactRules | None = None
+    """Rules for its contact with itself; None where it was not trained for that."""
 
     def hash(self) -> str:
         """Fingerprint of everything that decides how a body moves under this model."""
@@ -48,6 +51,8 @@ class ArticulatedModel:
         columns = (basis.columns for basis in self.basis.bases)
         for array in (self.basis.domains.owners, *columns, self.basis.importance, *rules):
             digest.update(np.ascontiguousarray(array).tobytes())
+        if self.contacts is not None:
+            self.contacts.digest(digest.update)
         return digest.hexdigest()
 
     def tell(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.ruled_detector import RuledDetector
 from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
@@ -28,6 +29,7 @@ from supple.method.reach import Reach
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import REASONS, Found, Given, LoadLoops
 from supple.method.reduced_step import Limits, ReducedStep
+from supple.method.selfcontact import RuledTouching
 from supple.method.skinned_balance import Balance, SkinnedStep
 from supple.method.skinned_contact import SkinnedTouching
 from supple.method.skinned_model import SkinnedModel
@@ -91,7 +93,7 @@ class SkinnedSolver:
         self._loads_known = None if trained is None else Novelty(body, self._space.draw, trained)
         self._touching: SkinnedTouching | None = None
         if touches:
-            self._touching = SkinnedTouching(body, rig, model.basis, Detector(body, colliders, contact))
+            self._touching = _make_touching(body, rig, model, colliders, contact or ContactSettings())
 
     def start(self, inputs: Inputs | None = None) -> SkinnedState:
         if inputs is None:
@@ -224,6 +226,21 @@ class SkinnedSolver:
         external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
         failure.terms = {"elastic force": self.body.forces(x), "external force": external}
         return failure
+
+
+def _make_touching(
+    body: Body,
+    rig: SkinnedRig,
+    model: SkinnedModel | ArticulatedModel,
+    colliders: Sequence[Collider],
+    contact: ContactSettings,
+) -> SkinnedTouching:
+    """What sees to contact: all of it, or by rules where these are asked for."""
+    if not (contact.self_contact and contact.rules):
+        return SkinnedTouching(body, rig, model.basis, Detector(body, colliders, contact))
+    if model.contacts is None:
+        raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
+    return RuledTouching(body, rig, model.basis, RuledDetector(body, colliders, contact), model.contacts)
 
 
 def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel | ArticulatedModel) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -34,7 +34,12 @@ class ContactTable(Section):
     not guarantee that nothing passes through; `ccd` checks that.
     """
 
-    self_: bool = Field(default=True, alias="self", description="whether the body stops at itself")
+    self_: bool | Literal["all", "rules"] = Field(
+        default=True,
+        alias="self",
+        description='whether the body stops at itself; "rules": methods in a subspace about a rig look at few contacts '
+        'that are learned to stand for all, "all" and true: at all of them',
+    )
     friction: Annotated[float, FRICTION] = Field(
         default=0.3,
         ge=0,
@@ -87,7 +92,8 @@ def contact_settings(
         for number, (one, other) in enumerate(table.ignore)
     )
     return ContactSettings(
-        self_contact=table.self_,
+        self_contact=table.self_ is not False,
+        rules=table.self_ == "rules",
         friction=table.friction,
         restitution=table.restitution,
         collider_friction=tuple(collider.friction for collider in colliders),

@@ -18,6 +18,8 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
+    if scene.contact is not None and scene.contact.self_ == "rules" and name == "reduced" and scene.rig is None:
+        raise SceneError('contact.self = "rules" is learned by poses and the scene has no [rig]: use "all".')
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
     if name == "skipping":

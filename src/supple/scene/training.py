@@ -114,9 +114,10 @@ def _find_guide(stage: Stage) -> Guide:
     if rigging is None:
         return follow_pins(stage)
     rig = rigging.skin
+    learned = stage.contact, stage.scene.training.max_poses, stage.drive.forces(0.0)
     if stage.scene.training.domains == "none":
-        return BoneGuide(stage.body, rig)
-    return DomainGuide(stage.body, rig, bone_domains(stage.body, rig.skeleton, rig.influences))
+        return BoneGuide(stage.body, rig, *learned)
+    return DomainGuide(stage.body, rig, *learned, bone_domains(stage.body, rig.skeleton, rig.influences))
 
 
 def _refuse_release(stage: Stage) -> None:

@@ -60,7 +60,12 @@ class TrainingTable(Section):
         default_factory=list,
         description="posespace: poses that have a basis in any case; keys as those of a pose in [[motion.key]]",
     )
-    max_poses: int = Field(default=16, ge=1, le=200, description="posespace: poses with a basis of their own, at most")
+    max_poses: int = Field(
+        default=16,
+        ge=1,
+        le=200,
+        description='posespace: poses with a basis of their own, at most; contact.self = "rules": poses with a rule',
+    )
     seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
     cache: Annotated[str | None, FILE] = Field(
         default=None, description="folder where finished runs are kept (default: `NAME.training` beside the scene)"

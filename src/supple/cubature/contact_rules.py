@@ -1,0 +1,146 @@
+"""Contact rules: which few contacts of a body with itself stand for all, pose by pose ([TOK14] 4.3).
+
+A rule belongs to two bones and a pose of one beside the other. Between poses the two nearest rules are blended; whether
+a contact of theirs is closed is seen in each step, Eq. (14) there.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from supple.rig.relative_poses import RelativePoses
+from supple.rig.skeleton import Skeleton
+
+__all__ = ["ChosenContacts", "ContactRules", "PairRules"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+_SAME = 1e-3  # share of the size of a bone's flesh within which poses are the same
+NO_RULE = 1.0  #: multiples of the largest gap between trained poses beyond which none of them is near
+
+
+class ChosenContacts(NamedTuple):
+    """The contacts to look at in a pose."""
+
+    pairs: IntArray
+    """Vertices and triangles where to begin to look, (m, 2)."""
+    areas: FloatArray
+    """What each stands for, its weight included [m²], (m,)."""
+    lacking: tuple[tuple[int, int], ...]
+    """Bones that no rule fits here."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairRules:
+    """The rules of two bones, one for each pose that they were trained in."""
+
+    seen: RelativePoses
+    at: FloatArray
+    """Coordinates of the poses [m], (k, 6)."""
+    start: NDArray[np.int64]
+    """The contacts of pose i are start[i] to start[i + 1], (k + 1,); none where the bones' flesh did not touch."""
+    pairs: IntArray
+    """Vertices and triangles, (m, 2)."""
+    areas: FloatArray
+    """Areas that the vertices stood for, times their weights [m²], (m,)."""
+    reach: float
+    """Distance [m] from the nearest pose up to which a rule fits."""
+
+    @property
+    def bones(self) -> tuple[int, int]:
+        return self.seen.bone, self.seen.neighbour
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self.at)
+
+    def blend(self, R: FloatArray, t: FloatArray) -> tuple[IntArray, FloatArray] | None:
+        """Pairs and areas for a pose of the bones; None where no rule fits.
+
+        A rule without contacts knows nothing of weights: the other one then counts wholly.
+        """
+        at, beside = self.seen.locate(R, t)
+        distance, nearest = self._tree.query(at, k=min(2, len(self.at)))
+        distance, nearest = np.atleast_1d(distance), np.atleast_1d(nearest)
+        if float(np.hypot(distance[0], beside)) > self.reach:
+            return None
+        shares = blend_shares(distance)
+        filled = self.start[nearest + 1] > self.start[nearest]
+        if filled.any():
+            shares = np.where(filled, shares, 0.0)
+            shares /= shares.sum() if shares.sum() > 0.0 else 1.0
+        parts = [self._one(int(pose)) for pose in nearest]
+        pairs = np.concatenate([pairs for pairs, _ in parts])
+        return pairs, np.concatenate([share * areas for share, (_, areas) in zip(shares, parts, strict=True)])
+
+    def _one(self, pose: int) -> tuple[IntArray, FloatArray]:
+        own = slice(int(self.start[pose]), int(self.start[pose + 1]))
+        return self.pairs[own], self.areas[own]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRules:
+    """The rules of a body."""
+
+    rules: tuple[PairRules, ...]
+
+    def choose(self, skeleton: Skeleton, pose: FloatArray) -> ChosenContacts:
+        """What to look at in a pose; a vertex that several rules name on one triangle stands for all of it."""
+        R, t = skeleton.transforms(pose)
+        found, lacking = [], []
+        for rule in self.rules:
+            blended = rule.blend(R, t)
+            if blended is None:
+                lacking.append(rule.bones)
+            else:
+                found.append(blended)
+        pairs = np.concatenate([np.zeros((0, 2), np.int32), *(one for one, _ in found)])
+        areas = np.concatenate([np.zeros(0), *(one for _, one in found)])
+        counts = areas > 0.0
+        return ChosenContacts(*join_pairs(pairs[counts], areas[counts]), tuple(lacking))
+
+    def digest(self, update: Callable[[bytes], object]) -> None:
+        """Feed everything that decides what is looked at to a fingerprint."""
+        for rule in self.rules:
+            for array in (rule.seen.root, rule.seen.axes, rule.at, rule.start, rule.pairs, rule.areas):
+                update(np.ascontiguousarray(array).tobytes())
+
+    @property
+    def largest(self) -> int:
+        """Contacts of the largest rule."""
+        return max((int(np.diff(rule.start).max(initial=0)) for rule in self.rules), default=0)
+
+
+def blend_shares(distance: FloatArray) -> FloatArray:
+    """Shares of the nearest rules at these distances [m], (k,): they sum to one, and one that is met has all."""
+    if len(distance) == 1 or distance[0] == 0.0:
+        return np.asarray(np.eye(1, len(distance))[0], np.float64)
+    return np.asarray(distance[::-1] / distance.sum())
+
+
+def join_pairs(pairs: IntArray, areas: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Pairs that are all different, by vertex and then triangle, with the sums of their areas."""
+    kept, place = np.unique(pairs, axis=0, return_inverse=True)
+    return kept, np.asarray(np.bincount(place.ravel(), areas, len(kept)), np.float64)
+
+
+def find_reach(seen: RelativePoses, at: FloatArray) -> float:
+    """Up to what distance [m] poses at coordinates (k, 6) are near enough to stand for others: their largest gap."""
+    least = _SAME * seen.size
+    if len(at) < 2:
+        return least
+    distance, _ = KDTree(at).query(at, k=2)
+    return max(least, NO_RULE * float(distance[:, 1].max()))
+
+
+def pack_rules(seen: RelativePoses, at: FloatArray, rules: Sequence[tuple[IntArray, FloatArray]]) -> PairRules:
+    """The rules of two bones from pairs and areas of every pose."""
+    start = np.concatenate([[0], np.cumsum([len(pairs) for pairs, _ in rules])]).astype(np.int64)
+    pairs = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in rules)])
+    areas = np.concatenate([np.zeros(0), *(areas for _, areas in rules)])
+    return PairRules(seen, at, start, pairs, areas, find_reach(seen, at))

@@ -1,0 +1,207 @@
+"""From contacts that a body had with itself in several poses to rules of few of them: [TOK14] 4.3, and 4.1 to compare.
+
+One rule for all poses needs a large part of all contacts, for a contact that is open in most poses says nothing there;
+a rule for one pose needs about as many as there are coordinates.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.contact_rules import ContactRules, pack_rules
+from supple.cubature.dense_problem import DenseProblem
+from supple.cubature.pool import train_pool
+from supple.cubature.rule import Rule
+from supple.errors import SuppleWarning, TrainingError
+from supple.rig.relative_poses import RelativePoses
+from supple.rig.skeleton import Skeleton
+
+__all__ = ["Flesh", "LearnedRules", "Look", "train_contact_rules", "train_direct"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+_ALIKE = 1e-3  # share of the size of a bone's flesh within which relative poses are the same
+
+
+class Look(NamedTuple):
+    """All contacts of a body with itself in one state."""
+
+    pairs: IntArray
+    """Vertices and triangles, (m, 2)."""
+    areas: FloatArray
+    """[m²], (m,)"""
+    forces: FloatArray
+    """What each does to the coordinates, (m, r)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flesh:
+    """Whose a body's surface is."""
+
+    skeleton: Skeleton
+    rest: FloatArray
+    """Positions of all vertices [m], (n, 3)."""
+    triangles: IntArray
+    """Of the surface, (k, 3)."""
+    owners: NDArray[np.int64]
+    """Bone of every vertex, (n,)."""
+
+    def bones_of(self, pairs: IntArray) -> NDArray[np.int64]:
+        """The two bones, the lower first, of vertices and triangles that touch, (m, 2).
+
+        Flesh of one bone touches itself because a neighbour moves: that beyond the nearest joint ([TOK14] 4.1).
+        """
+        corners = np.sort(self.owners[self.triangles[pairs[:, 1]]], axis=1)
+        both = np.column_stack([self.owners[pairs[:, 0]], corners[:, 1]])  # of three, the middle has the majority
+        alone = np.flatnonzero(both[:, 0] == both[:, 1])
+        for row in alone:
+            both[row, 1] = self._beyond_joint(int(both[row, 0]), self.rest[pairs[row, 0]])
+        return np.sort(both, axis=1)
+
+    def _beyond_joint(self, bone: int, point: FloatArray) -> int:
+        """The bone that the joint of a bone nearest to a point leads to; itself if it has none."""
+        parents, heads = self.skeleton.parents, self.skeleton.heads
+        others = [int(child) for child in np.flatnonzero(parents == bone)]
+        joints = [heads[child] for child in others]
+        if parents[bone] >= 0:
+            others.append(int(parents[bone]))
+            joints.append(heads[bone])
+        return others[int(np.argmin([np.linalg.norm(point - joint) for joint in joints]))] if others else bone
+
+    def surface_of(self, bone: int) -> FloatArray:
+        """Surface points of a bone [m], (k, 3)."""
+        surface = np.unique(self.triangles)
+        own = surface[self.owners[surface] == bone]
+        return self.rest[own if len(own) else surface]
+
+
+class LearnedRules(NamedTuple):
+    """Rules and how well they fit."""
+
+    rules: ContactRules
+    training_error: float
+    """The largest of all rules."""
+    heldout_error: float
+    most: int
+    """Contacts that the fullest of all looks had."""
+
+
+def train_contact_rules(
+    flesh: Flesh,
+    poses: FloatArray,
+    looks: Sequence[Sequence[Look]],
+    heldout: Sequence[Sequence[Look]],
+    scale: FloatArray,
+    tolerance: float,
+    rng: np.random.Generator,
+) -> LearnedRules:
+    """Rules of all bones that touch in poses (t, p), from the looks of each pose; errors of forces times `scale` (r,).
+
+    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose.
+    """
+    if not len(poses) == len(looks) == len(heldout):
+        raise TrainingError(f"{len(looks)} and {len(heldout)} looks do not belong to {len(poses)} poses: give as many.")
+    bones = [[flesh.bones_of(look.pairs) for look in some] for some in looks]
+    judged = [[flesh.bones_of(look.pairs) for look in some] for some in heldout]
+    touching = np.unique(np.concatenate([np.zeros((0, 2), np.int64), *(b for some in bones for b in some)]), axis=0)
+    found, errors, judgements = [], [0.0], [0.0]
+    transforms = [flesh.skeleton.transforms(pose) for pose in poses]
+    for one in touching:
+        chosen = [_restrict(some, owners, one) for some, owners in zip(looks, bones, strict=True)]
+        others = [_restrict(some, owners, one) for some, owners in zip(heldout, judged, strict=True)]
+        seen = RelativePoses.of(flesh.skeleton, int(one[0]), int(one[1]), flesh.surface_of(int(one[1])), poses)
+        at = np.array([seen.locate(*transform)[0] for transform in transforms])
+        kept = _group(at, [sum(len(look.pairs) for look in some) for some in chosen], seen)
+        rules = []
+        for pose in kept:
+            rule = _train_one(chosen[pose], scale, tolerance, rng)
+            rules.append(_describe(chosen[pose], rule))
+            if rule is not None:
+                errors.append(rule.training_error)
+                judgements.append(_judge(others[pose], *rules[-1], scale))
+        found.append(pack_rules(seen, at[kept], rules))
+    most = max((len(look.pairs) for some in looks for look in some), default=0)
+    return LearnedRules(ContactRules(tuple(found)), max(errors), max(judgements), most)
+
+
+def train_direct(
+    looks: Sequence[Sequence[Look]], scale: FloatArray, tolerance: float, rng: np.random.Generator
+) -> tuple[Rule, int]:
+    """One rule for the contacts of all poses, [TOK14] 4.1, and how many contacts there were: a baseline."""
+    flat = [look for some in looks for look in some if len(look.pairs)]
+    vertices, forces = _tabulate(flat, scale)
+    return train_pool(DenseProblem(forces), tolerance, rng), len(vertices)
+
+
+def _restrict(some: Sequence[Look], owners: Sequence[NDArray[np.int64]], bones: NDArray[np.int64]) -> list[Look]:
+    """The contacts of two bones in each look."""
+    rows = [np.flatnonzero((own == bones).all(axis=1)) for own in owners]
+    return [Look(look.pairs[r], look.areas[r], look.forces[r]) for look, r in zip(some, rows, strict=True)]
+
+
+def _group(at: FloatArray, counts: Sequence[int], seen: RelativePoses) -> NDArray[np.int64]:
+    """Poses, ascending, of which no two are alike: of each group the one with most contacts."""
+    near = _ALIKE * seen.size
+    kept: list[int] = []
+    for pose in np.argsort(-np.asarray(counts), kind="stable"):
+        if all(np.linalg.norm(at[pose] - at[other]) > near for other in kept):
+            kept.append(int(pose))
+    return np.sort(np.array(kept, np.int64))
+
+
+def _tabulate(some: Sequence[Look], scale: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Vertices that touch in any look, (c,), and what their contacts do in each, (c, looks, r)."""
+    vertices = np.unique(np.concatenate([look.pairs[:, 0] for look in some]))
+    forces = np.zeros((len(vertices), len(some), len(scale)))
+    for number, look in enumerate(some):
+        np.add.at(forces[:, number], np.searchsorted(vertices, look.pairs[:, 0]), look.forces * scale)
+    return vertices, forces
+
+
+def _train_one(some: Sequence[Look], scale: FloatArray, tolerance: float, rng: np.random.Generator) -> Rule | None:
+    """The rule of one pose; None where nothing touches, or without any force."""
+    some = [look for look in some if len(look.pairs) and look.forces.any()]
+    if not some:
+        return None
+    problem = DenseProblem(_tabulate(some, scale)[1])
+    rule = train_pool(problem, tolerance, rng)
+    if rule.training_error > tolerance:
+        warnings.warn(
+            f"a contact rule misses {100 * rule.training_error:.2g} % of the forces where {100 * tolerance:.2g} % was "
+            "asked for.",
+            SuppleWarning,
+            stacklevel=3,
+        )
+    return rule
+
+
+def _describe(some: Sequence[Look], rule: Rule | None) -> tuple[IntArray, FloatArray]:
+    """Pairs of a rule, each with the triangle and the area of the first look that knows its vertex."""
+    if rule is None:
+        return np.zeros((0, 2), np.int32), np.zeros(0)
+    some = [look for look in some if len(look.pairs) and look.forces.any()]
+    pairs, areas = (np.concatenate([getattr(look, name) for look in some]) for name in ("pairs", "areas"))
+    vertices, first = np.unique(pairs[:, 0], return_index=True)
+    assert len(vertices) > rule.members.max(initial=-1)
+    rows = first[rule.members]
+    return pairs[rows], rule.weights * areas[rows]
+
+
+def _judge(some: Sequence[Look], pairs: IntArray, areas: FloatArray, scale: FloatArray) -> float:
+    """Relative error of a rule's forces in looks that it was not trained by: root of the mean square."""
+    squares = []
+    for look in some:
+        if not len(look.pairs):
+            continue
+        wanted = scale * look.forces.sum(axis=0)
+        place = np.searchsorted(pairs[:, 0], look.pairs[:, 0])
+        place[place == len(pairs)] = 0
+        known = pairs[place, 0] == look.pairs[:, 0] if len(pairs) else np.zeros(len(look.pairs), bool)
+        share = np.where(known, areas[place] / look.areas, 0.0) if len(pairs) else np.zeros(len(look.pairs))
+        found = scale * (share @ look.forces)
+        squares.append(float(((found - wanted) ** 2).sum() / (wanted**2).sum()))
+    return float(np.sqrt(np.mean(squares))) if squares else 0.0

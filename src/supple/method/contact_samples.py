@@ -1,0 +1,74 @@
+"""The contacts of a skinned body with itself, as rules learn them: all of them, in several states of every pose.
+
+Newton's method comes to a contact from the shape that the body would have without it. So states between that shape and
+the equilibrium are what a rule has to serve; where contacts press they are looked at in full.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.self_contact import SelfContact
+from supple.cubature.train_contact_rules import Flesh, Look
+from supple.elastic import Body
+from supple.method.frozen_contacts import weigh_vertices
+from supple.rig import SkinnedRig
+from supple.subspace import Basis, DomainBases
+
+__all__ = ["ContactSampler", "between", "find_flesh"]
+
+FloatArray = NDArray[np.float64]
+LEARNED = 0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0  #: shares of the way from the equilibrium to the free shape
+JUDGED = 0.035, 0.15, 0.3, 0.55, 0.85  #: the same for looks that are held out
+
+
+class Shapes(NamedTuple):
+    """A pose's equilibria, as coordinates (r,)."""
+
+    pose: FloatArray
+    touching: FloatArray
+    free: FloatArray
+
+
+class ContactSampler:
+    """Looks at all contacts of a body at x = A (X + U q) + t."""
+
+    def __init__(
+        self, body: Body, rig: SkinnedRig, basis: Basis | DomainBases, own: SelfContact, stiffness: float
+    ) -> None:
+        self._rig, self._basis, self._own, self._stiffness = rig, basis, own, stiffness
+        held = np.zeros(len(body.mass), bool)
+        held[body.pins.vertices] = body.pins.held.all(axis=1)
+        self._moves = ~held
+
+    def look(self, pose: FloatArray, q: FloatArray) -> Look:
+        """What touches there, and what its penalty does to the coordinates."""
+        x = self._rig.push_forward(pose, self._rig.rest + self._basis.lift(q))
+        touching = self._own.find(x)
+        contacts = self._own.to_contacts(touching, x)
+        rows = np.flatnonzero((touching.depth > 0.0) & self._moves[contacts.vertices].any(axis=1))
+        size = (self._stiffness * contacts.area * touching.depth)[rows]
+        weights = weigh_vertices(contacts, len(x))[rows]
+        used = np.unique(weights.indices)
+        A, _ = self._rig.frames(pose, used)
+        handles = weights[:, used] @ (A @ self._basis.rows(used)).reshape(len(used), 3 * self._basis.rank)
+        forces = np.einsum(
+            "mi,mir->mr", size[:, None] * touching.normal[rows], handles.reshape(len(rows), 3, self._basis.rank)
+        )
+        pairs = np.column_stack([touching.vertex, touching.triangle])[rows]
+        return Look(pairs.astype(np.int32), contacts.area[rows], forces)
+
+
+def between(sampler: ContactSampler, shapes: Shapes, shares: Sequence[float]) -> list[Look]:
+    """Looks at a pose at shares of the way from the equilibrium to the shape without contact."""
+    return [sampler.look(shapes.pose, shapes.touching + s * (shapes.free - shapes.touching)) for s in shares]
+
+
+def find_flesh(body: Body, rig: SkinnedRig) -> Flesh:
+    """Whose the surface of a body is: each vertex its heaviest bone's."""
+    influences = rig.influences
+    heaviest = np.argmax(influences.weights, axis=1)
+    owners = influences.joints[np.arange(len(heaviest)), heaviest].astype(np.int64)
+    return Flesh(rig.skeleton, rig.rest, body.mesh.surface_triangles(), owners)

@@ -1,0 +1,121 @@
+"""Contact rules: right where they were trained, blended between, silent where none is near."""
+
+import numpy as np
+import pytest
+
+from supple.cubature.contact_rules import ContactRules, blend_shares, join_pairs, pack_rules
+from supple.cubature.train_contact_rules import Flesh, Look, train_contact_rules
+from supple.errors import TrainingError
+from supple.rig.relative_poses import RelativePoses
+from supple.rig.skeleton import Skeleton
+
+BONES = Skeleton.of(["upper", "lower"], [-1, 0], [[0, 0, 0], [1, 0, 0]], [[1, 0, 0], [2, 0, 0]])
+COUNT = 120  # vertices, half of each bone
+RANK = 6
+
+
+def bent(*angles: float) -> np.ndarray:
+    """Poses with the lower bone turned about z."""
+    return np.array([[0.0] * 8 + [angle] for angle in angles])
+
+
+def flesh() -> Flesh:
+    rng = np.random.default_rng(0)
+    rest = rng.uniform(-0.2, 0.2, (COUNT, 3)) + np.repeat([[0.5, 0, 0], [1.5, 0, 0]], COUNT // 2, axis=0)
+    triangles = np.array([[k, k + 1, k + 2] for k in range(0, COUNT - 2, 3)], np.int32)
+    return Flesh(BONES, rest, triangles, np.repeat([0, 1], COUNT // 2))
+
+
+def look(rng: np.random.Generator, first: int, count: int, smooth: np.ndarray) -> Look:
+    """Contacts of vertices first, first + 1, ... of the upper bone with triangles of the lower; their forces change
+    little from vertex to vertex, as those of a patch do."""
+    vertices = np.arange(first, first + count, dtype=np.int32)
+    pairs = np.column_stack([vertices, np.full(count, 30, np.int32)])
+    place = (vertices / COUNT)[:, None]
+    forces = np.cos(smooth * place + rng.uniform(0.0, 0.5)) + 2.0
+    return Look(pairs, np.full(count, 0.01), forces)
+
+
+def lessons(poses: int, looks: int) -> list[list[Look]]:
+    """In each pose another patch of twelve vertices touches."""
+    rng = np.random.default_rng(3)
+    smooth = rng.uniform(1.0, 9.0, (1, RANK))
+    return [[look(rng, 4 * pose, 12, smooth) for _ in range(looks)] for pose in range(poses)]
+
+
+@pytest.fixture(scope="module")
+def learned():
+    poses, taught = bent(*np.linspace(0.0, 1.0, 8)), lessons(8, 3)
+    rules = train_contact_rules(flesh(), poses, taught, lessons(8, 2), np.ones(RANK), 0.02, np.random.default_rng(0))
+    return poses, taught, rules
+
+
+def test_a_rule_is_right_in_its_pose(learned) -> None:
+    poses, taught, rules = learned
+    assert rules.training_error <= 0.02
+    for pose, some in zip(poses, taught, strict=True):
+        chosen = rules.rules.choose(BONES, pose)
+        assert 1 <= len(chosen.pairs) <= 2 * RANK
+        for one in some:
+            rows = np.searchsorted(one.pairs[:, 0], chosen.pairs[:, 0])
+            found = chosen.areas / one.areas[rows] @ one.forces[rows]
+            wanted = one.forces.sum(axis=0)
+            assert np.linalg.norm(found - wanted) <= 2.0 * 0.02 * np.linalg.norm(wanted)
+
+
+def test_shares_sum_to_one_and_a_pose_that_is_met_has_all() -> None:
+    np.testing.assert_allclose(blend_shares(np.array([0.0, 2.0])), [1.0, 0.0])
+    np.testing.assert_allclose(blend_shares(np.array([1.0, 3.0])), [0.75, 0.25])
+    np.testing.assert_allclose(blend_shares(np.array([0.3])), [1.0])
+
+
+def test_between_two_poses_both_rules_count(learned) -> None:
+    poses, _, rules = learned
+    one, other = (rules.rules.choose(BONES, pose) for pose in poses[2:4])
+    middle = rules.rules.choose(BONES, (poses[2] + poses[3]) / 2)
+    assert set(middle.pairs[:, 0]) == set(one.pairs[:, 0]) | set(other.pairs[:, 0])
+    assert middle.areas.sum() == pytest.approx((one.areas.sum() + other.areas.sum()) / 2, rel=1e-3)
+
+
+def test_a_rule_without_contacts_leaves_the_other_whole() -> None:
+    seen = RelativePoses.of(BONES, 0, 1, flesh().surface_of(1), bent(0.0, 1.0))
+    at = np.array([seen.locate(*BONES.transforms(pose))[0] for pose in bent(0.0, 1.0)])
+    nothing = np.zeros((0, 2), np.int32), np.zeros(0)
+    some = np.array([[3, 5], [4, 5]], np.int32), np.array([0.1, 0.2])
+    rules = ContactRules((pack_rules(seen, at, [nothing, some]),))
+    np.testing.assert_allclose(rules.choose(BONES, bent(0.6)[0]).areas, [0.1, 0.2])
+    assert not rules.choose(BONES, bent(0.0)[0]).areas.any()
+
+
+def test_far_from_all_poses_no_rule_fits(learned) -> None:
+    poses, _, rules = learned
+    chosen = rules.rules.choose(BONES, bent(-1.5)[0])
+    assert chosen.lacking == ((0, 1),)
+    assert not len(chosen.pairs)
+    assert rules.rules.choose(BONES, poses[3]).lacking == ()
+
+
+def test_equal_relative_poses_are_one() -> None:
+    poses = bent(0.0, 0.5, 0.5, 1.0)
+    poses[2, 3:6] = [0.2, 0.1, 0.9]  # the whole body turned
+    rules = train_contact_rules(
+        flesh(), poses, lessons(4, 2), lessons(4, 1), np.ones(RANK), 0.05, np.random.default_rng(0)
+    )
+    assert len(rules.rules.rules[0].at) == 3
+
+
+def test_flesh_that_touches_itself_belongs_to_the_joint_beside_it() -> None:
+    body = flesh()
+    pairs = np.array([[0, 1], [90, 35]], np.int32)  # upper on upper, lower on lower
+    np.testing.assert_array_equal(body.bones_of(pairs), [[0, 1], [0, 1]])
+
+
+def test_pairs_named_twice_are_one() -> None:
+    pairs, areas = join_pairs(np.array([[4, 1], [2, 1], [4, 1]], np.int32), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(pairs, [[2, 1], [4, 1]])
+    np.testing.assert_allclose(areas, [2.0, 4.0])
+
+
+def test_looks_without_poses_are_refused() -> None:
+    with pytest.raises(TrainingError, match="give as many"):
+        train_contact_rules(flesh(), bent(0.0), lessons(2, 1), [], np.ones(RANK), 0.05, np.random.default_rng(0))
