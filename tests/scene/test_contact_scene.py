@@ -390,3 +390,23 @@ def test_resting_on_a_floor_is_no_crossing() -> None:
     listener = Rows()
     run_scene(build_scene(parse_scene({**SCENE, "contact": {"ccd": True}})), listener=listener)
     assert [row.crossings for row in listener.rows] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("word", "itself", "rules"), [(True, True, False), (False, False, False), ("all", True, False)]
+)
+def test_words_for_self_contact(word: bool | str, itself: bool, rules: bool) -> None:
+    contact = set_stage(parse_scene({**SCENE, "contact": {"self": word}})).contact
+    assert contact is not None
+    assert (contact.self_contact, contact.rules) == (itself, rules)
+
+
+def test_rules_need_a_rig_in_a_subspace() -> None:
+    scene = {**SCENE, "contact": {"self": "rules"}}
+    contact = set_stage(parse_scene(scene)).contact  # in full space all contacts are looked at
+    assert contact is not None
+    assert contact.self_contact
+    with pytest.raises(SceneError, match="no \\[rig\\]"):
+        set_stage(parse_scene({**scene, "method": {"name": "reduced"}}))
+    with pytest.raises(SceneError, match="self"):
+        parse_scene({**SCENE, "contact": {"self": "rule"}})
