@@ -171,23 +171,7 @@ class PoseSpaceSolver:
         self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], tallies: Sequence[Tally]
     ) -> list[PoseSpaceState | NewtonFailure]:
         """States at the end of steps, or why there is none."""
-        poses = [self._pose_of(one.end) for one in inputs]
-        placed = np.array([self._part.positions(pose) for pose in poses])
-        turns = [self._root.turn(pose) for pose in poses]
-        pushes = [
-            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose)
-            for state, one, pose in zip(states, inputs, poses, strict=True)
-        ]
-        driven = Driven(
-            np.array([self._embed(pose) for pose in poses]),
-            placed,
-            np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
-            np.array([state.y for state in states]),
-            np.array([state.w for state in states]),
-            np.array([state.particles for state in states]),
-            *self._handles.gather(pushes),
-            np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
-        )
+        poses, turns, driven = self._gather(states, inputs)
         stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
         out: list[PoseSpaceState | NewtonFailure] = []
         for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
@@ -205,6 +189,29 @@ class PoseSpaceSolver:
             now = stepped.y[b], stepped.w[b], turns[b], stepped.places[b]
             out.append(state.follow(one.end.time, poses[b], *now, one.duration, own))
         return out
+
+    def _gather(
+        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs]
+    ) -> tuple[list[FloatArray], list[FloatArray], Driven]:
+        """Poses at the end of steps, the turns of the root there, and what the compiled step takes."""
+        poses = [self._pose_of(one.end) for one in inputs]
+        placed = np.array([self._part.positions(pose) for pose in poses])
+        turns = [self._root.turn(pose) for pose in poses]
+        pushes = [
+            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose)
+            for state, one, pose in zip(states, inputs, poses, strict=True)
+        ]
+        driven = Driven(
+            np.array([self._embed(pose) for pose in poses]),
+            placed,
+            np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
+            np.array([state.y for state in states]),
+            np.array([state.w for state in states]),
+            np.array([state.particles for state in states]),
+            *self._handles.gather(pushes),
+            np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
+        )
+        return poses, turns, driven
 
     def _settings(self, state: PoseSpaceState, inputs: Inputs) -> tuple[float, ...]:
         damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
