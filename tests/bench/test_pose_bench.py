@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from supple.bench.pose_case import CASES, PAPER, PoseCase
-from supple.bench.pose_measure import measure
+from supple.bench.pose_case import CASES, PAPER, PoseCase, make_actor
+from supple.bench.pose_measure import choose, full_run, measure, train
 
 KEYS = [
     "tets", "rank", "regions", "poses", "newton", "cub_int", "cub_inert", "ms_core", "ms_dyn", "ms_render", "ms_total",
@@ -14,7 +14,9 @@ KEYS = [
 
 
 def test_a_row_has_all_keys_and_adds_up() -> None:
-    row = measure(PoseCase(CASES["x"]["small"].scene, 300, 6, 3, 20))
+    actor = make_actor(PoseCase(CASES["x"]["small"].scene, 300, 6, 3, 20))
+    bases = choose(actor, 6, 3)
+    row = measure(actor, bases, train(actor, bases, 0.03), full_run(actor, actor.inputs()), 1.0)
     assert list(row)[: len(KEYS)] == KEYS  # in this order
     assert row["ms_total"] == pytest.approx(row["ms_core"] + row["ms_dyn"] + row["ms_render"])
     assert row["fps"] == pytest.approx(1e3 / row["ms_total"])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.bench.pose_case import CASES, FPS, Actor, PoseCase, make_actor
-from supple.bench.pose_measure import Row, follow, full_run, relative_error, time_steps, train
+from supple.bench.pose_measure import TOLERANCES, Row, choose, follow, full_run, relative_error, time_steps, train
 from supple.bench.yardstick import best_ms
 from supple.cubature.pose_rules import PoseRules
 from supple.elastic import EXACT, Body, StiffnessMap
@@ -38,7 +38,8 @@ def run(size: str) -> list[Row]:
     actor = make_actor(case)
     steps = actor.inputs()
     full_ms, reference = full_run(actor, steps)
-    bases, rules = train(actor, case.rank, case.poses)
+    bases = choose(actor, case.rank, case.poses)
+    rules = train(actor, bases, TOLERANCES[0])
     rows: list[Row] = [{"what": "full space", "tets": len(actor.body.mesh.tets), "ms_step": full_ms}]
     for what, other, own in _alternatives(actor.body, bases, rules):
         model = assemble_posespace(actor.body, actor.rig, other, own)

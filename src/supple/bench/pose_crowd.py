@@ -6,7 +6,7 @@
 import numpy as np
 
 from supple.bench.pose_case import CASES, PoseCase, make_actor
-from supple.bench.pose_measure import Row, train
+from supple.bench.pose_measure import TOLERANCES, Row, choose, train
 from supple.bench.yardstick import best_ms
 from supple.method import PoseSpaceSolver, assemble_posespace
 
@@ -20,7 +20,8 @@ def run(size: str) -> list[Row]:
     """Rows of the benchmark at size "small" or "paper"."""
     tets, poses = _SIZES[size]
     actor = make_actor(PoseCase(CASES["ape"]["small"].scene, tets, _RANK, poses, 2 * _CHARACTERS))
-    bases, rules = train(actor, _RANK, poses)
+    bases = choose(actor, _RANK, poses)
+    rules = train(actor, bases, TOLERANCES[-1])
     solver = PoseSpaceSolver(actor.body, actor.rig, assemble_posespace(actor.body, actor.rig, bases, rules))
     steps = actor.inputs()
     starts = np.linspace(0, len(steps) - _LEAD - 1, _CHARACTERS).astype(int)

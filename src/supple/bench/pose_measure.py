@@ -10,7 +10,7 @@ from numba import get_num_threads, set_num_threads
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from supple.bench.pose_case import CASES, FPS, PAPER, Actor, PoseCase, make_actor
+from supple.bench.pose_case import CASES, FPS, PAPER, Actor, make_actor
 from supple.bench.yardstick import best_ms
 from supple.cubature.pose_rules import PoseRules, train_pose_rules
 from supple.errors import SuppleWarning
@@ -25,30 +25,54 @@ from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
 
-__all__ = ["bare_ms", "follow", "full_run", "measure", "measure_case", "relative_error", "time_steps", "train"]
+__all__ = [
+    "TOLERANCES",
+    "bare_ms",
+    "choose",
+    "follow",
+    "full_run",
+    "measure",
+    "measure_case",
+    "relative_error",
+    "time_steps",
+    "train",
+]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
 
-TOLERANCE = 0.03  #: of the rules, as in the paper
+#: Of the rules: that of the paper, and one that flesh on bones does with. What 3 % of the energy norm asks for are all
+#: entries of the stiffness, and the soft ones alone are seen.
+TOLERANCES = 0.03, 0.1
 _CHUNKS, _RUNS, _REPEATS = 10, 4, 60
 
 
 def measure_case(name: str, size: str) -> list[Row]:
-    """The row of a character, and that of the paper."""
-    return [{"source": "supple", **measure(CASES[name][size])}, {"source": "paper", **PAPER[name]}]
-
-
-def measure(case: PoseCase) -> Row:
-    """What the steps of a character cost and how right they are."""
+    """A row of a character for each tolerance of its rules, and that of the paper."""
+    case = CASES[name][size]
     actor = make_actor(case)
     begin = time.perf_counter()
-    bases, rules = train(actor, case.rank, case.poses)
-    trained = time.perf_counter() - begin
+    bases = choose(actor, case.rank, case.poses)
+    spent = time.perf_counter() - begin
+    full = full_run(actor, actor.inputs())
+    rows = []
+    for tolerance in TOLERANCES:
+        begin = time.perf_counter()
+        rules = train(actor, bases, tolerance)
+        trained = spent + time.perf_counter() - begin
+        row = measure(actor, bases, rules, full, trained)
+        rows.append({"source": f"supple, rules {100 * tolerance:g} %", **row})
+    return [*rows, {"source": "paper", **PAPER[name]}]
+
+
+def measure(
+    actor: Actor, bases: PoseBases, rules: PoseRules, full: tuple[float, list[FloatArray]], trained: float
+) -> Row:
+    """What the steps of a character cost that took so many seconds to train, and how right they are."""
     solver = PoseSpaceSolver(actor.body, actor.rig, assemble_posespace(actor.body, actor.rig, bases, rules))
     steps = actor.inputs()
     states, newton = follow(solver, steps)
-    full_ms, reference = full_run(actor, steps)
+    full_ms, reference = full
     surface = PoseSurface(actor.rig, solver.model, actor.body.mesh.surface_vertices())
     threads = get_num_threads()
     set_num_threads(1)
@@ -75,14 +99,18 @@ def measure(case: PoseCase) -> Row:
     }  # fmt: skip
 
 
-def train(
-    actor: Actor, rank: int, poses: int, tolerance: float = TOLERANCE, seed: int = 0
-) -> tuple[PoseBases, PoseRules]:
-    """Bases in poses of the character's motion, and rules; what they miss stands in their errors."""
+def choose(actor: Actor, rank: int, poses: int) -> PoseBases:
+    """Bases in at most so many poses of the character's motion."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)  # what they miss is in the row
+        return choose_poses(actor.body, actor.rig, actor.poses[:: max(len(actor.poses) // 60, 1)], rank, most=poses)
+
+
+def train(actor: Actor, bases: PoseBases, tolerance: float) -> PoseRules:
+    """Rules of the character's forces; what they miss stands in their errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)
-        bases = choose_poses(actor.body, actor.rig, actor.poses[:: max(len(actor.poses) // 60, 1)], rank, most=poses)
-        return bases, train_pose_rules(actor.body, actor.rig, bases, tolerance, np.random.default_rng(seed))
+        return train_pose_rules(actor.body, actor.rig, bases, tolerance, np.random.default_rng(0))
 
 
 def follow(solver: PoseSpaceSolver, steps: Sequence[Inputs]) -> tuple[list[PoseSpaceState], float]:
