@@ -67,7 +67,7 @@ def _flesh(model: str, young: float) -> dict[str, Any]:
 _ARM = {"mesh": {"shape": "arm"}, "material": _flesh("stvk", 3e4), "rig": {"rest": "posed"}}
 _X = {
     "mesh": {"shape": "x"},
-    "material": _flesh("stable_neo_hookean", 2e5),
+    "material": _flesh("stable_neo_hookean", 1e6),
     "rig": {"rest": "posed", "hold": "max y 5%", "bones": False, "deformer": [{"kind": "bend"}]},
     "motion": {"keys": [{"t": 0.6, "bend": 135}, {"t": 1.6, "bend": -135}, {"t": 2.0, "pose": "rest"}]},
 }
