@@ -8,6 +8,7 @@ from supple.rig.bend import Bend
 from supple.rig.black_box import BlackBox
 from supple.rig.blend_shapes import BlendShapes
 from supple.rig.deformer import Deformer
+from supple.rig.part import pick_part
 from supple.rig.rig import Rig
 from supple.rig.stack import Stack
 from supple.rig.twist import Twist
@@ -43,6 +44,15 @@ RIGS = _rigs()
 
 def _some_pose(rig: Rig, size: float = 0.3) -> np.ndarray:
     return size * np.random.default_rng(5).standard_normal(len(rig.controls))
+
+
+@pytest.mark.parametrize("name", _rigs())
+def test_a_part_moves_as_the_whole(name):
+    rig, chosen = _rigs()[name], np.array([150, 3, 77])
+    pose = 0.1 * np.random.default_rng(1).standard_normal(len(rig.neutral))
+    part = pick_part(rig, chosen)
+    np.testing.assert_allclose(part.positions(pose), rig.positions(pose)[chosen], atol=1e-14)
+    np.testing.assert_allclose(part.positions(pose, np.array([1])), rig.positions(pose)[[3]], atol=1e-14)
 
 
 @pytest.mark.parametrize("name", RIGS)

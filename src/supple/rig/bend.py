@@ -1,6 +1,7 @@
 """Bend a stretch of the body into an arc of a circle."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
@@ -29,23 +30,28 @@ class Bend(Deformer):
         self._axis = np.cross(along, self._side)
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
-        stretch = self._stretch
-        along = stretch.along(points)
-        share = stretch.share(along)
-        angle, passed = pose[0] * share, share * stretch.length
-        chord = passed * np.sinc(0.5 * angle / np.pi)  # of the arc passed; it points half its angle aside
-        ahead, across = self._turned(0.5 * angle)[0], self._turned(angle)
-        offset = points - stretch.start
-        return np.asarray(
-            stretch.start
-            + chord[:, None] * ahead
-            + (along - passed)[:, None] * across[0]
-            + (offset @ self._side)[:, None] * across[1]
-            + (offset @ self._axis)[:, None] * self._axis
-        )
+        stretch, moved = self._stretch, np.empty(np.shape(points))
+        frame = np.array([stretch.start, stretch.direction, self._side, self._axis])
+        _fill_bent(np.asarray(points, np.float64), frame, stretch.length, float(pose[0]), moved)
+        return moved
 
-    def _turned(self, angle: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The directions along and across the stretch after a turn, each (k, 3)."""
-        cosine, sine = np.cos(angle)[:, None], np.sin(angle)[:, None]
-        along, side = self._stretch.direction, self._side
-        return cosine * along + sine * side, cosine * side - sine * along
+
+@njit(cache=True, error_model="numpy")
+def _fill_bent(x: FloatArray, frame: FloatArray, length: float, turn: float, out: FloatArray) -> None:
+    """Points x (k, 3) bent by a turn [rad]; frame: where the stretch starts, its direction, across it, the axis."""
+    start, ahead, side, axis = frame
+    for k in range(len(x)):
+        along = aside = beside = 0.0
+        for i in range(3):
+            offset = x[k, i] - start[i]
+            along += offset * ahead[i]
+            aside += offset * side[i]
+            beside += offset * axis[i]
+        passed = min(max(along, 0.0), length)
+        angle = turn * passed / length
+        half = 0.5 * angle
+        chord = passed * (np.sin(half) / half if half != 0.0 else 1.0)  # of the arc passed; it points half aside
+        a = chord * np.cos(half) + (along - passed) * np.cos(angle) - aside * np.sin(angle)
+        b = chord * np.sin(half) + (along - passed) * np.sin(angle) + aside * np.cos(angle)
+        for i in range(3):
+            out[k, i] = start[i] + a * ahead[i] + b * side[i] + beside * axis[i]

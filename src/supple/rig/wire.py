@@ -1,6 +1,7 @@
 """Wires: curves that carry the flesh around them."""
 
 from collections.abc import Mapping
+from copy import copy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,10 +58,15 @@ class Wire(Deformer):
             R, t = curve.frames(curve.points + moves.reshape(-1, 3))
             turns.append(R.reshape(-1, 9))
             shifts.append(t)
-        R = (weights @ np.concatenate(turns)).reshape(-1, 3, 3)
-        return np.asarray(
-            np.einsum("kij,kj->ki", R, points) + weights @ np.concatenate(shifts) + still[:, None] * points
-        )
+        frames = weights @ np.concatenate([np.concatenate(turns), np.concatenate(shifts)], axis=1)
+        turned = (frames[:, :9].reshape(-1, 3, 3) @ points[:, :, None])[:, :, 0]
+        return np.asarray(turned + frames[:, 9:] + still[:, None] * points)
+
+    def pick(self, vertices: NDArray[np.integer]) -> "Wire":
+        """The same wires around the chosen vertices alone."""
+        part = copy(self)
+        part.rest, part._weights, part._still = self.rest[vertices], self._weights[vertices], self._still[vertices]
+        return part
 
     def _weigh(self, points: FloatArray, inner: float, outer: float) -> csr_array:
         """Share of every sample of the wires in points [m], (k, m); what is missing to 1 stays where it is."""

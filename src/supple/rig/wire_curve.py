@@ -1,6 +1,7 @@
 """A smooth curve through control points, and how its pieces turn when the points move."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 
@@ -45,12 +46,10 @@ class WireCurve:
         roll, at rest as in the pose, so that a curve may curl up by any angle.
         """
         tangents = self._find_tangents(points)
-        transports = _turn(tangents[:-1], tangents[1:])
         R = np.empty((len(tangents), 3, 3))
         R[0] = _turn(self._tangents[:1], tangents[:1])[0]
-        for k, (posed, rest) in enumerate(zip(transports, self._transports, strict=True)):
-            R[k + 1] = posed @ R[k] @ rest.T
-        return R, self._values @ points - np.einsum("kij,kj->ki", R, self.samples)
+        _carry(_turn(tangents[:-1], tangents[1:]), self._transports, R)
+        return R, self._values @ points - (R @ self.samples[:, :, None])[:, :, 0]
 
     def _find_tangents(self, points: FloatArray) -> FloatArray:
         slopes = self._slopes @ points
@@ -59,13 +58,42 @@ class WireCurve:
         return np.asarray(slopes / np.linalg.norm(slopes, axis=1, keepdims=True))
 
 
+@njit(cache=True)
+def _carry(posed: FloatArray, rest: FloatArray, R: FloatArray) -> None:
+    """Fill R (m, 3, 3) from its first: R_{k+1} = posed_k R_k rest_kᵀ."""
+    for k in range(len(posed)):
+        half = np.zeros((3, 3))
+        for i in range(3):
+            for j in range(3):
+                for l in range(3):
+                    half[i, j] += R[k, i, l] * rest[k, j, l]
+        for i in range(3):
+            for j in range(3):
+                R[k + 1, i, j] = posed[k, i, 0] * half[0, j] + posed[k, i, 1] * half[1, j] + posed[k, i, 2] * half[2, j]
+
+
+@njit(cache=True)
 def _turn(begin: FloatArray, end: FloatArray) -> FloatArray:
     """The smallest rotations that take unit vectors to others, (k, 3) each, (k, 3, 3)."""
-    axis, cosine = np.cross(begin, end), np.einsum("ki,ki->k", begin, end)
-    cross = np.cross(np.eye(3), axis[:, None, :])  # rows e_i x axis: the matrix of the product axis x
-    turn = np.eye(3) + cross + cross @ cross / np.maximum(1.0 + cosine, 1e-12)[:, None, None]
-    for k in np.flatnonzero(cosine < 1e-9 - 1.0):  # opposite: half a turn about anything across
-        across = np.cross(begin[k], np.eye(3)[np.argmin(np.abs(begin[k]))])
-        across /= np.linalg.norm(across)
-        turn[k] = 2.0 * np.outer(across, across) - np.eye(3)
-    return np.asarray(turn)
+    turn = np.empty((len(begin), 3, 3))
+    axis = np.empty(3)
+    for k in range(len(begin)):
+        a, b = begin[k], end[k]
+        cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+        if cosine < 1e-9 - 1.0:  # opposite: half a turn about anything across
+            least = np.argmin(np.abs(a))
+            axis[:] = -a[least] * a
+            axis[least] += 1.0
+            axis /= np.sqrt(np.sum(axis**2))
+            for i in range(3):
+                for j in range(3):
+                    turn[k, i, j] = 2.0 * axis[i] * axis[j] - (1.0 if i == j else 0.0)
+            continue
+        for i in range(3):
+            axis[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]
+        for i in range(3):
+            for j in range(3):  # Rodrigues: cos I + [axis] + axis axisᵀ / (1 + cos)
+                turn[k, i, j] = axis[i] * axis[j] / (1.0 + cosine) + (cosine if i == j else 0.0)
+            turn[k, i, (i + 1) % 3] -= axis[(i + 2) % 3]
+            turn[k, i, (i + 2) % 3] += axis[(i + 1) % 3]
+    return turn

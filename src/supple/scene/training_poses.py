@@ -34,7 +34,7 @@ FloatArray = NDArray[np.float64]
 FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
 LOOKS = 200  #: poses of a motion to choose from, at most
 ALIGNMENTS: tuple[Alignment, ...] = ("world", "paper")
-RULE, FINEST, COARSEST = 0.4, 0.005, 0.03  #: tolerance of the rules as a share of the whole, and its limits
+RULE, FINEST, COARSEST = 0.6, 0.005, 0.06  #: tolerance of the rules as a share of the whole, and its limits
 
 
 def train_posespace(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> PoseSpaceModel:
@@ -93,7 +93,7 @@ def _make_model(
 
 
 def _make_rules(stage: Stage, rig: Rig, bases: PoseBases) -> PoseRules:
-    """Rules to a tolerance that suits the scene; looser ones are hardly smaller, for frequencies must be right."""
+    """Rules to a share of the scene's tolerance; the first frequencies are right to 1 % in any case."""
     most, seed = stage.scene.method.elements, stage.scene.training.seed
     aim = float(np.clip(RULE * stage.scene.method.accuracy, FINEST, COARSEST))
     rules = train_pose_rules(stage.body, rig, bases, aim, np.random.default_rng([seed, 2]))
