@@ -1,6 +1,7 @@
 """Poses in which a rig drives a body into itself, put right before anything is learned from them ([XB16] 5 and 6)."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ __all__ = ["part_poses"]
 FloatArray = NDArray[np.float64]
 
 _DEPTH = 0.01  # of a mean edge of the surface: less is touching, not passing through
+_APART = 0.05  # of a mean edge: how far apart flesh is pressed, so that a pose ends a hair before contact, not in it
 
 
 def part_poses(body: Body, rig: Rig, poses: ArrayLike, contact: ContactSettings | None = None) -> Rig:
@@ -33,7 +35,8 @@ def part_poses(body: Body, rig: Rig, poses: ArrayLike, contact: ContactSettings 
     deep = [bool(finder.find(shape).depth.max(initial=0.0) > _DEPTH * finder.edge) for shape in shapes]
     if not any(deep):
         return rig
-    solver = FullSolver(body, integrator="static", contact=settings, rig=rig, rest="posed")
+    apart = replace(settings, thickness=settings.thickness + _APART * finder.edge)
+    solver = FullSolver(body, integrator="static", contact=apart, rig=rig, rest="posed")
     corrections = np.zeros((len(still), *rig.rest.shape))
     for k in np.flatnonzero(deep):
         corrections[k] = _press_apart(solver, still[k], shapes[k], int(k)) - shapes[k]
