@@ -191,6 +191,24 @@ def test_hard_stops_stay_bounded(rate: int) -> None:
     assert 0.1 < max(far) < 1.5
 
 
+def test_a_step_whose_time_is_up_is_taken_and_reported() -> None:
+    body, rig, held = bend_beam(8, 1e6, (0.0, 1e-3))
+    model = beam_model(body, rig, 0.6, 3, 4, 10)
+    jerk = [Moment(k / 30, held.targets(np.array([angle])), (DOWN,), pose=np.array([angle])) for k, angle in
+            enumerate((0.0, 0.0, 0.6))]  # fmt: skip
+    ends = {}
+    for most in (1, 50):
+        solver = PoseSpaceSolver(body, rig, model, tolerance=1e-6, max_stiffnesses=most)
+        state, _ = solver.step(solver.start(Inputs(*jerk[:2])), Inputs(*jerk[:2]))
+        state, hard = solver.step(state, Inputs(*jerk[1:]))
+        ends[most] = solver.positions(state)
+        assert hard.halvings == 0
+        assert hard.converged == (most == 50)
+        assert (hard.residual <= 1e-6) == hard.converged
+    moved = np.abs(ends[50] - rig.positions(np.array([0.6]))).max()
+    assert 0.0 < np.abs(ends[1] - ends[50]).max() < moved  # at worst it stays where it began
+
+
 def test_ten_thousand_frames_stay_bounded() -> None:
     body, rig, held = bend_beam(6, 1e6)
     solver = PoseSpaceSolver(body, rig, beam_model(body, rig, 1.5, 3, 3, 6))

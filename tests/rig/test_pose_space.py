@@ -7,6 +7,7 @@ from supple.errors import SceneError
 from supple.rig.bend import Bend
 from supple.rig.blend_shapes import BlendShapes
 from supple.rig.heat_weights import heat_weights
+from supple.rig.part import pick_part
 from supple.rig.pose_space import PoseSpace
 from supple.rig.pose_weights import PoseWeights
 from supple.rig.rig import Rig
@@ -97,6 +98,20 @@ def test_chosen_vertices_are_where_they_are_among_all():
     corrected = PoseSpace(rig, [[0.2, 0.0, 1.0], [0.0, 0.1, -1.0]], 0.1 * RNG.standard_normal((2, 40, 3)))
     pose, chosen = np.array([0.1, 0.1, 0.4]), np.array([30, 2])
     np.testing.assert_allclose(corrected.positions(pose, chosen), corrected.positions(pose)[chosen], atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", ["linear", "dual_quaternion"])
+def test_a_part_of_a_corrected_skin_moves_as_the_whole(mode):
+    mesh, skeleton = make_shape("finger", resolution=10), make_character("finger").skeleton
+    skin = SkinnedRig(skeleton, heat_weights(mesh, skeleton), mesh.vertices, mode)
+    poses = np.zeros((2, len(skin.neutral)))
+    poses[:, 8], poses[:, 11] = (0.6, -0.5), (0.7, 0.2)
+    corrected = PoseSpace(skin, poses, 0.01 * RNG.standard_normal((2, len(mesh.vertices), 3)))
+    pose, chosen = 0.4 * poses[0] + 0.3 * poses[1] + 0.1, np.array([30, 2, 17])
+    part, whole = pick_part(corrected, chosen), corrected.positions(pose)
+    np.testing.assert_allclose(part.positions(pose), whole[chosen], atol=1e-14)
+    moved = np.einsum("kij,kj->ki", skin.turns(pose), corrected.correction(pose))
+    np.testing.assert_allclose(whole, skin.positions(pose) + moved, atol=1e-14)
 
 
 def test_one_example_fades_in_from_the_neutral_pose():

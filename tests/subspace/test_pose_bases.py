@@ -9,7 +9,7 @@ from pose_beams import bent_beam, fan
 from supple.elastic import Body, Pins
 from supple.errors import MeshError, TrainingError
 from supple.material import StableNeoHookean
-from supple.rig import PoseWeights, SkinnedRig, heat_weights
+from supple.rig import BlackBox, PoseWeights, SkinnedRig, heat_weights
 from supple.shape import make_character, make_shape
 from supple.subspace import PoseBases, build_pose_bases
 from supple.subspace.alignment import ALIGNMENTS
@@ -131,3 +131,16 @@ def test_bad_poses_are_refused_by_name() -> None:
     bases = beam_bases("core", 180, 3)
     with pytest.raises(TrainingError, match="needs the turns"):
         bases.at(np.ones(3))
+
+
+def test_what_no_tet_survives_half_way_between_poses_is_not_looked_at() -> None:
+    body, bend = bent_beam("cantilever")
+
+    def fold(pose: np.ndarray) -> np.ndarray:
+        x = bend.positions(np.array([pose[0]]))
+        return x * [1.0, 1.0, -1.0] if 0.3 < pose[0] < 0.5 else x  # inside out between
+
+    rig = BlackBox(fold, body.mesh.vertices, np.zeros(1), ("bend",))
+    bases = build_pose_bases(body, rig, np.array([[0.0], [0.8], [-0.8]]), 6)
+    assert bases.between is not None
+    assert bases.between.poses.tolist() == [[-0.4]]

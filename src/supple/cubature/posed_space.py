@@ -71,6 +71,8 @@ def _between(body: Body, rig: Rig, bases: PoseBases, way: float) -> list[PosedSp
     for child, parent in enumerate(bases.tree):
         if child != parent:
             pose = Motion.of(rig, [0.0, 1.0], bases.poses[[parent, child]], "linear").at(way)
+            if not body.can_rest(rig.positions(pose)):
+                continue  # no motion that can be simulated comes by
             shares = np.maximum(weights.at(rig.embed(pose)), 0.0)
             shares /= shares.sum()
             turns = None if bases.turns is None else find_vertex_turns(body, rig, pose)

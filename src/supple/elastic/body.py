@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
 from supple.elastic.pins import Pins
+from supple.elastic.rest_shape import FLAT
 from supple.errors import MaterialError, MeshError
 from supple.material import Material
 from supple.mesh.tetmesh import TetMesh
@@ -109,6 +110,10 @@ class Body:
         for part in self.parts:
             out[part.ids] = np.linalg.det(part.deformation(x))
         return out
+
+    def can_rest(self, x: FloatArray) -> bool:
+        """Whether every tet keeps its volume the right way round with vertices at x [m], as a rest shape must."""
+        return bool((self.jacobians(x) > FLAT).all())
 
     def von_mises(self, x: FloatArray) -> FloatArray:
         """Von Mises norm of the Cauchy stress in every tet [Pa], (m,)."""

@@ -25,6 +25,7 @@ class Tally:
     newton: int = 0
     linear: int = 0
     residual: float = 0.0
+    converged: bool = True
     halvings: int = 0
     rounds: int = 0
     settled: bool = True

@@ -11,11 +11,12 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.halving import Tally, advance
+from supple.method.posespace_elements import pad_width
 from supple.method.posespace_handles import PoseHandles
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_state import PoseSpaceState
-from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, step_kernel
-from supple.method.reduced_newton import CONVERGED, REASONS, Scratch, is_large
+from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, Stepped, step_kernel
+from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch, is_large
 from supple.method.rigged import RiggedBody
 from supple.method.solver import Arrays, Report
 from supple.rig import Rig
@@ -47,14 +48,20 @@ class PoseSpaceSolver:
         integrator: str = "implicit_euler",
         tolerance: float = 1e-4,
         max_iterations: int = 50,
+        max_stiffnesses: int = 4,
     ) -> None:
-        """`body` is held by pins that follow `rig`; `tolerance` is Newton's."""
+        """`body` is held by pins that follow `rig`; `tolerance` is Newton's.
+
+        A step for which so many stiffness matrices do not suffice is taken as it is, for its time is up; its report
+        says that it has not converged.
+        """
         check_settings(integrator, tolerance)
         if integrator == "newmark":
             raise SceneError('integrator "newmark" is not known in pose space: use "implicit_euler" or "static".')
         _refuse_unfit(body, rig, model)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
-        self.is_static, self.rank, self._most = integrator == "static", model.rank, float(max_iterations)
+        self.is_static, self.rank = integrator == "static", model.rank
+        self._most = float(max_iterations), np.inf if self.is_static else float(max_stiffnesses)
         self._rigged, self._root, self._examples = (
             RiggedBody(body, rig, "posed"),
             Root.of(rig),
@@ -71,10 +78,12 @@ class PoseSpaceSolver:
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
-        self._tables = self._make_tables(kinds.bounds)
+        # A step fills G with that of its pose
+        width = pad_width(model.rank)
+        self._tables = self._make_tables(kinds.bounds, width)
+        single = np.zeros((kinds.count, 9, width), np.float32)
         s = Scratch.of(kinds, model.rank)
-        # A step fills G, in double and single precision, with that of its pose
-        self._scratch = (s.address, kinds.gradient, kinds.single, s.L, s.signs, s.stack, s.halves, s.K)
+        self._scratch = (s.address, single, s.L, s.signs, np.empty((9 * kinds.count, width), np.float32), s.halves, s.K)
         self._kernel = step_kernel(kinds.loops, is_large(kinds))
 
     def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
@@ -93,7 +102,8 @@ class PoseSpaceSolver:
         spent = watch.finish()
         return state, Report(
             {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
-            estimated_error=self.model.error, residual=tally.residual, halvings=tally.halvings,
+            estimated_error=self.model.error, residual=tally.residual, converged=tally.converged,
+            halvings=tally.halvings,
         )  # fmt: skip
 
     def step_all(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs]) -> list[PoseSpaceState]:
@@ -178,28 +188,29 @@ class PoseSpaceSolver:
             *self._handles.gather(pushes),
             np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
         )
-        y, w, told = self._kernel(*self._scratch, self._tables, driven)
+        stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
         out: list[PoseSpaceState | NewtonFailure] = []
         for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
-            iterations, _, residual, elastic, status, _ = told[b]
+            iterations, _, residual, elastic, status, _ = stepped.told[b].tolist()
             tally.newton += int(iterations)
             if status == FLAT_REST:
                 self._rigged.at(one.end)  # says which
-            if status != CONVERGED:
-                out.append(self._failure(state, one, poses[b], y[b], w[b], residual, int(status)))
+            if status not in (CONVERGED, CAPPED):
+                y, w = stepped.y[b, 0], stepped.w[b, 0]
+                out.append(self._failure(state, one, poses[b], y, w, residual, int(status)))
                 continue
-            tally.residual = max(tally.residual, float(residual))
-            here = placed[b, self._particles]
-            speed = np.zeros_like(here) if self.is_static else (here - state.particles[0]) / one.duration
-            places, own = np.array([here, speed]), elastic / state.live.stiffness
-            out.append(state.follow(one.end.time, poses[b], y[b], w[b], turns[b], places, one.duration, own))
+            tally.residual = max(tally.residual, residual)
+            tally.converged &= status == CONVERGED
+            own = elastic / state.live.stiffness
+            now = stepped.y[b], stepped.w[b], turns[b], stepped.places[b]
+            out.append(state.follow(one.end.time, poses[b], *now, one.duration, own))
         return out
 
     def _settings(self, state: PoseSpaceState, inputs: Inputs) -> tuple[float, ...]:
         damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
         return (
             h, h / state.step, float(not self.is_static), damping.mass, damping.stiffness, factor, self.tolerance,
-            self._floor * factor, self._noise, self._most, factor * state.elastic,
+            self._floor * factor, self._noise, *self._most, factor * state.elastic,
         )  # fmt: skip
 
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:
@@ -214,12 +225,14 @@ class PoseSpaceSolver:
             )
         return state._replace(live=live), replace(inputs, events=())
 
-    def _make_tables(self, bounds: NDArray[np.int64]) -> PoseTables:
+    def _make_tables(self, bounds: NDArray[np.int64], width: int) -> PoseTables:
         model = self.model
+        edges = np.zeros((*model.edges.shape[:3], width), np.float32)
+        edges[..., : model.rank] = model.edges
         return PoseTables(
             self._examples.points,
             self._examples.trained,
-            model.edges,
+            edges,
             model.weights,
             model.volumes,
             np.searchsorted(self._watched, model.corners),

@@ -49,10 +49,9 @@ class PoseSpaceState(NamedTuple):
         step: float,
         elastic: float,
     ) -> "PoseSpaceState":
-        """The state a step [s] later, of which this one is the past."""
-        pairs = (pose, self.poses[0]), (y, self.y[0]), (w, self.w[0]), (turn, self.turns[0])
-        poses, both, shares, turns = (np.array(pair) for pair in pairs)
-        return PoseSpaceState(time, poses, both, shares, turns, particles, step, elastic, self.live)
+        """The state a step [s] later, of which this one is the past; y (2, r), w (2, m) and particles have it in."""
+        poses, turns = np.array((pose, self.poses[0])), np.array((turn, self.turns[0]))
+        return PoseSpaceState(time, poses, y, w, turns, particles, step, elastic, self.live)
 
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""

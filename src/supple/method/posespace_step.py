@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
@@ -22,14 +23,14 @@ from supple.elastic import VISCOUS
 from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
-from supple.method.posespace_elements import pose_elements
+from supple.method.posespace_elements import POSED, pose_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
 from supple.method.reduced_loads import STILL
-from supple.method.reduced_newton import WHOLE, newton_kernel, square_kernel
+from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import share_examples
 
-__all__ = ["FLAT_REST", "Driven", "PoseTables", "step_kernel"]
+__all__ = ["FLAT_REST", "Driven", "PoseTables", "Stepped", "step_kernel"]
 
 FloatArray = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -45,7 +46,7 @@ class PoseTables(NamedTuple):
     trained: FloatArray
     """(m, m)"""
     edges: Single
-    """(c, m, 9, r)"""
+    """(c, m, 9, k) with k >= r, filled up with zeros."""
     weights: FloatArray
     """(m, c)"""
     volumes: FloatArray
@@ -90,41 +91,62 @@ class Driven(NamedTuple):
     """Of springs at the handles [N/m], (b, k, 3)."""
     scalars: FloatArray
     """Length of the step [s], that by the one before, whether there is inertia, drag by mass and by stiffness,
-    factor of the stiffness, tolerance, floor, round-off of inertia, most iterations, elastic force at the beginning;
-    (b, 11)."""
+    factor of the stiffness, tolerance, floor, round-off of inertia, most iterations and stiffnesses, elastic force at
+    the beginning; (b, 12)."""
+
+
+class Stepped(NamedTuple):
+    """Where a step ends, for b characters; what it began with comes along as the past."""
+
+    y: FloatArray
+    """(b, 2, r)"""
+    w: FloatArray
+    """(b, 2, m)"""
+    places: FloatArray
+    """(b, 2, i, 3)"""
+    told: FloatArray
+    """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
 
 
 @cache
 def step_kernel(loops: PointLoops, large: bool) -> Callable[..., Any]:
-    """The compiled step for materials: y (b, r), w (b, m) and outcomes (b, 6) of scratch, tables, characters."""
-    names = {"minimise": newton_kernel(loops, STILL, large), "square": square_kernel(loops, large), "join": WHOLE.join}
-    single = compile_copy(_step, f"{loops.name}_{large}", {**names, "stress": loops.stress})
+    """The compiled step for materials: what `Stepped` has, of scratch, tables, characters."""
+    names = {
+        "minimise": newton_kernel(loops, STILL, large, POSED),
+        "square": square_kernel(loops, large, POSED),
+        **{name: getattr(POSED, name) for name in ("strain", "join", "factor")},
+    }
+    single = compile_copy(_step, f"{loops.name}_{large}", names)
     return compile_copy(_steps, f"{loops.name}_{large}", {"step": single})
 
 
-def _steps(address, G, single, L, signs, stack, halves, K, tables, driven):
+def _steps(address, single, L, signs, stack, halves, K, tables, driven):
     count, rank = driven.y.shape[0], driven.y.shape[2]
-    y, w, told = np.empty((count, rank)), np.empty((count, tables.points.shape[0])), np.empty((count, 6))
+    y, w = np.empty((count, 2, rank)), np.empty((count, 2, tables.points.shape[0]))
+    places, told = np.empty(driven.places.shape), np.empty((count, 6))
     for b in range(count):
-        step(address, G, single, L, signs, stack, halves, K, tables, driven, b, y[b], w[b], told[b])
-    return y, w, told
+        step(address, single, L, signs, stack, halves, K, tables, driven, b, y[b], w[b], told[b])
+        leave_places(tables.particles, driven.placed[b], driven.places[b], driven.scalars[b], places[b])
+    return y, w, places, told
 
 
-def _step(address, G, single, L, signs, stack, halves, K, t, driven, b, y, w, told):
-    """told: iterations, stiffnesses made, residual, elastic force, status, and the flattest element with FLAT_REST."""
-    rank, count = y.size, t.volumes.size
-    h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, elastic = driven.scalars[b]
+def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
+    rank, count = y.shape[1], t.volumes.size
+    G = (single.reshape(9 * count, single.shape[2]), rank)
+    h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
-    w[:] = share_examples(t.points, t.trained, driven.points[b])
-    table, rows = np.empty((4, count)), np.empty((9, rank), np.float32)
+    y[1], shares[1] = begin[0], before[0]
+    shares[0] = share_examples(t.points, t.trained, driven.points[b])
+    w = shares[0]
+    table = np.empty((4, count))
     table[1:] = t.moduli
-    worst, who = pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, R, scale, rows, single, G, table)
+    worst, who = pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
     told[:] = 0.0
     if not worst > FLAT:
         told[4], told[5] = FLAT_REST, who
-        y[:] = begin[0]
+        y[0] = begin[0]
         return
-    M, S, load = np.zeros((rank, rank)), np.zeros((rank, rank)), np.zeros(rank)
+    M, S, load = np.empty((rank, rank)), np.zeros((rank, rank)), np.zeros(rank)
     push_handles(driven.handles, w, R, driven.pulls[b], driven.stiffness[b], S, load)
     ahead, carried = np.zeros(rank), np.zeros((2, rank))
     guess = begin[0].copy()
@@ -141,11 +163,16 @@ def _step(address, G, single, L, signs, stack, halves, K, t, driven, b, y, w, to
                 turn_products(t.turned, w, before, begin, turns, ahead)
     acting = load - np.dot(S, begin[0])  # springs by how far they are from their ends
     ca, cv = moves / (h * h), moves * alpha / h
-    settings = np.array((tolerance, elastic + np.sqrt(np.dot(acting, acting)), floor + ca * noise, most))
+    reference = elastic + np.sqrt(np.dot(acting, acting))
     load += ca * ahead + cv * carried[0]
     rest = np.zeros(9 * count)
     for e in range(count):
         rest[9 * e] = rest[9 * e + 4] = rest[9 * e + 8] = 1.0
+    if moves > 0.0:
+        for i in range(rank):
+            for j in range(rank):
+                S[i, j] += (ca + cv) * M[i, j]
+    ready = 0.0
     if moves * beta > 0.0:
         K[:] = M
         origin = carried[0].copy()
@@ -153,19 +180,43 @@ def _step(address, G, single, L, signs, stack, halves, K, t, driven, b, y, w, to
             cholesky_solve(K, origin)
         else:
             origin[:] = begin[0]
-        F = np.dot(G, origin) + rest
+        F = np.empty(9 * count)
+        strain(G, origin, F)
+        F += rest
         square(address, single, G, F, table, t.bounds, VISCOUS, L, signs, stack, halves)
         join(halves, G, K)
+        add_drag(K, beta / h, origin, S, load)
+        # Near enough to the stiffness at the guess to begin with, and it is there already
         for i in range(rank):
             for j in range(i + 1):
-                S[i, j] += beta / h * K[i, j]
-                load[i] += beta / h * K[i, j] * origin[j]
-                if j < i:
-                    S[j, i] += beta / h * K[i, j]
-                    load[j] += beta / h * K[i, j] * origin[i]
-    S += (ca + cv) * M
+                K[i, j] += S[i, j]
+        ready = 1.0 if factor(K, G) else 0.0
+    settings = np.array((tolerance, reference, floor + ca * noise, most, most_made, ready))
     z, told[0], told[1], told[2], told[3], told[4] = minimise(
         address, G, single, rest, table, t.bounds, (0.0, S, load), begin[0].copy(), guess, settings, L, signs, stack,
         halves, K,
     )  # fmt: skip
-    y[:] = z
+    y[0] = z
+
+
+@njit(cache=True)
+def add_drag(K, rate, origin, S, load):
+    """Add rate K to S (r, r), of which K has the lower triangle, and what it pulls from `origin` (r,) to load (r,)."""
+    for i in range(origin.size):
+        for j in range(i + 1):
+            drag = rate * K[i, j]
+            S[i, j] += drag
+            load[i] += drag * origin[j]
+            if j < i:
+                S[j, i] += drag
+                load[j] += drag * origin[i]
+
+
+@njit(cache=True)
+def leave_places(particles, placed, before, scalars, out):
+    """Where the rig has the particles at the end of a step, and how fast it moved them, as `Driven.places`."""
+    h, moves = scalars[0], scalars[2]
+    for k in range(particles.size):
+        for i in range(3):
+            out[0, k, i] = placed[particles[k], i]
+            out[1, k, i] = (out[0, k, i] - before[0, k, i]) / h if moves > 0.0 else 0.0

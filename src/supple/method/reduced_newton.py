@@ -24,8 +24,8 @@ from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 
 __all__ = [
-    "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large", "minimise_whole",
-    "newton_kernel", "square_kernel",
+    "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large",
+    "minimise_whole", "newton_kernel", "square_kernel",
 ]  # fmt: skip
 
 Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -33,6 +33,7 @@ Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
 Found = tuple[NDArray[np.float64], int, int, float, float, int]
 """What `_minimise` returns."""
 CONVERGED = 0
+CAPPED = 5  #: status of a step that used up its stiffnesses: finite, and no farther off than where it began
 _STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
 REASONS = {
     _STALLED: "no convergence in the Newton iterations allowed",
@@ -213,15 +214,17 @@ WHOLE = SpaceLoops(_rank_of, _strain, _gather, _square, _sum_halves, _factor, _s
 def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, pieces, K):
     """Positions z, iterations, stiffnesses made, residual [relative], elastic force there, status.
 
-    settings: tolerance, reference, floor, most iterations.
+    settings: tolerance, reference, floor, most iterations; where there are more, also the most stiffnesses to make, and
+    whether the first of them is in K already, as a factor.
     """
     rank, unknowns = rank_of(G), K.shape[0]
     tolerance, reference, floor, most = settings[0], settings[1], settings[2], int(settings[3])
+    most_made, ready = (settings[4], settings[5] > 0.0) if settings.size > 4 else (np.inf, False)
     F, P = np.empty(rest.size), np.empty(rest.size)
     inner, g, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns)
     z, ahead = guess.copy(), np.empty(guess.size)
     goal = max(tolerance * reference, floor)
-    stiffnesses, stale, careful, status = 0, True, False, _STALLED
+    stiffnesses, stale, careful, status = int(ready), not ready, False, _STALLED
     size, energy_here = np.inf, 0.0
     iteration, searched = 0, False
     fresh = True  # the gradient at z is not known yet
@@ -251,6 +254,9 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         if iteration == most:
             break
         if stale or careful:
+            if stiffnesses >= most_made:
+                status = CAPPED
+                break
             square(address, single, G, F, table, bounds, EXACT, L, signs, stack, pieces)
             join(pieces, G, K)
             stiffen(z, data, K)

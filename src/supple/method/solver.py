@@ -60,6 +60,8 @@ class Report:
     """The contacts at the end of the step, None where there are none."""
     skip: Skip | None = None
     """None for methods that skip no steps."""
+    converged: bool = True
+    """Whether Newton's method met its tolerance, or was stopped before because its time was up."""
 
 
 class Solver(Protocol[State]):

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.rig.pose_space import PoseSpace
 from supple.rig.rig import Rig
 from supple.rig.skinning import SkinnedRig
 from supple.rig.turns import find_turns
@@ -42,4 +43,6 @@ def pick_part(rig: Rig, vertices: NDArray[np.integer]) -> Rig:
     """The chosen vertices as a rig that is quick to ask for all of them."""
     if isinstance(rig, SkinnedRig):
         return SkinnedRig(rig.skeleton, rig.influences.pick(vertices), rig.rest[vertices], rig.mode)
+    if isinstance(rig, PoseSpace):
+        return rig.pick(vertices, lambda below: pick_part(below, vertices))
     return RigPart(rig, vertices)

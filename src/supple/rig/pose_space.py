@@ -1,5 +1,8 @@
 """Pose-space deformation: corrections of a rig, drawn for some poses and interpolated to all others."""
 
+from collections.abc import Callable
+from copy import copy
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -8,6 +11,7 @@ from supple.rig.motion import root_columns
 from supple.rig.pose import check_pose
 from supple.rig.pose_weights import TOO_CLOSE, PoseWeights
 from supple.rig.rig import Rig
+from supple.rig.skinning import SkinnedRig
 from supple.rig.turns import find_turns
 
 __all__ = ["PoseSpace"]
@@ -42,12 +46,27 @@ class PoseSpace:
 
     def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
-        corrections = self._corrections if vertices is None else self._corrections[:, vertices]
-        added = np.tensordot(self._weights.at(self.place(pose))[: len(corrections)], corrections, axes=1)
-        turns = find_turns(self._rig, pose, vertices)
+        added, below = self.correction(pose, vertices), self._rig
+        if isinstance(below, SkinnedRig) and below.mode == "dual_quaternion":  # its frames are its turns
+            rest = below.rest if vertices is None else below.rest[vertices]
+            return below.push_forward(pose, rest + added, vertices)
+        turns = find_turns(below, pose, vertices)
         if turns is not None:
             added = np.einsum("kij,kj->ki", turns, added)
-        return np.asarray(self._rig.positions(pose, vertices) + added)
+        return np.asarray(below.positions(pose, vertices) + added)
+
+    def correction(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """What is added in a pose at all vertices, or the chosen ones, before their skin turns it [m], (k, 3)."""
+        corrections = self._corrections if vertices is None else self._corrections[:, vertices]
+        weights = self._weights.at(self.place(pose))[: len(corrections)]
+        return np.asarray(weights @ corrections.reshape(len(corrections), -1)).reshape(-1, 3)
+
+    def pick(self, vertices: NDArray[np.integer], below: Callable[[Rig], Rig]) -> "PoseSpace":
+        """The chosen vertices alone; `below` picks them from the rig below."""
+        part = copy(self)
+        part._rig, part.rest = below(self._rig), self.rest[vertices]
+        part._corrections = np.ascontiguousarray(self._corrections[:, vertices])
+        return part
 
     def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray | None:
         """Rotations of the rig below, (k, 3, 3), where it knows them."""
@@ -60,7 +79,9 @@ class PoseSpace:
     def place(self, pose: FloatArray) -> FloatArray:
         """The point [m] of a pose among the examples: without where the root goes, if all turns with it."""
         still = check_pose(pose, self.controls).copy()
-        still[self._root] = self.neutral[self._root]
+        if self._root:
+            first, last = self._root[0], self._root[-1] + 1
+            still[first:last] = self.neutral[first:last]
         return self._rig.embed(still)
 
 

@@ -39,12 +39,7 @@ class PoseWeights:
 
     def at(self, embedded: ArrayLike) -> FloatArray:
         """Weight of every example at a point [m] of shape (e,), (k,)."""
-        point = np.asarray(embedded, np.float64)
-        if len(self) == 1:
-            return np.ones(1)
-        weights = self.trained @ cdist(self.points, point[None])[:, 0]
-        # Never below ½: with a = Φ⁻¹1, the distance between the measures a/|a| and a Dirac in the pose is real
-        return np.asarray(weights / weights.sum())
+        return np.asarray(_weigh(self.points, self.trained, np.asarray(embedded, np.float64)))
 
     def shares(self, embedded: ArrayLike) -> FloatArray:
         """The same weights for what must stay positive: none below 0, and still 1 in all, (k,)."""
@@ -54,6 +49,17 @@ class PoseWeights:
 @njit(cache=True)
 def share_examples(points: FloatArray, trained: FloatArray, point: FloatArray) -> FloatArray:
     """`PoseWeights.shares`, for compiled loops."""
+    weights = _weigh(points, trained, point)
+    for k in range(len(points)):
+        if not weights[k] > _NOTHING:
+            weights[k] = 0.0
+    weights /= weights.sum()
+    return weights
+
+
+@njit(cache=True)
+def _weigh(points: FloatArray, trained: FloatArray, point: FloatArray) -> FloatArray:
+    """`PoseWeights.at`."""
     count = len(points)
     if count == 1:
         return np.ones(1)
@@ -66,9 +72,7 @@ def share_examples(points: FloatArray, trained: FloatArray, point: FloatArray) -
     for k in range(count):
         for j in range(count):
             weights[k] += trained[k, j] * apart[j]
-    total = weights.sum()
-    for k in range(count):
-        weights[k] = weights[k] / total if weights[k] > _NOTHING * total else 0.0
+    # Never below ½: with a = Φ⁻¹1, the distance between the measures a/|a| and a Dirac in the pose is real
     weights /= weights.sum()
     return weights
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.rig.motion import root_columns
@@ -54,8 +55,19 @@ class Root:
         """R₀, (3, 3): what turns the rig in the still pose to the rig in this one."""
         if not self.columns:
             return np.eye(3)
-        here, there = (np.array(turn_rows(*p[self.columns[3] : self.columns[5] + 1])) for p in (pose, self.neutral))
-        return np.asarray(here @ there.T)
+        return _turn_between(np.asarray(pose, np.float64), self.neutral, self.columns[3])
+
+
+@njit(cache=True)
+def _turn_between(pose: FloatArray, neutral: FloatArray, column: int) -> FloatArray:
+    """The rotation vectors that begin in a column, the one after the other undone, (3, 3)."""
+    here = turn_rows(pose[column], pose[column + 1], pose[column + 2])
+    there = turn_rows(neutral[column], neutral[column + 1], neutral[column + 2])
+    turn = np.empty((3, 3))
+    for i in range(3):
+        for j in range(3):
+            turn[i, j] = here[i][0] * there[j][0] + here[i][1] * there[j][1] + here[i][2] * there[j][2]
+    return turn
 
 
 def _turns_all(rig: Rig, root: Root) -> bool:

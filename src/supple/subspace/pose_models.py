@@ -81,7 +81,8 @@ class PoseModels:
     def bases(self, poses: FloatArray, between: FloatArray | None = None) -> PoseBases:
         """The bases of poses (m, p), aligned in the way that is best in the poses `between` them, (k, p).
 
-        By default these are half way between any two of which one is aligned to the other.
+        By default these are half way between any two of which one is aligned to the other, but for those in which a
+        tet is inside out.
         """
         still = np.array([self.root.still(pose) for pose in poses])
         points = np.array([self.point(pose) for pose in still])
@@ -124,7 +125,10 @@ class PoseModels:
 
     def _halfway(self, poses: FloatArray, tree: NDArray[np.int64]) -> FloatArray:
         ways = [Motion.of(self.rig, [0.0, 1.0], poses[[i, j]], "linear") for j, i in enumerate(tree) if i != j]
-        return np.array([way.at(0.5) for way in ways]).reshape(-1, poses.shape[1])
+        middles = [way.at(0.5) for way in ways]
+        return np.array([one for one in middles if self.body.can_rest(self.rig.positions(one))]).reshape(
+            -1, poses.shape[1]
+        )
 
     def _model(self, pose: FloatArray) -> _PoseModel:
         key = pose.tobytes()
