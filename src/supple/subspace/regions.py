@@ -23,13 +23,13 @@ FADE, DECAY = 0.1, 0.5  #: η and κ of the paper
 
 @dataclass(frozen=True)
 class Region:
-    """What is named to denote a region."""
+    """What is named to denote a region: a point, a segment or the whole body."""
 
     name: str
-    begin: tuple[float, float, float]
-    """A point in the body at rest [m]."""
-    end: tuple[float, float, float]
-    """The other end of a segment; the same for a point."""
+    begin: tuple[float, float, float] | None
+    """A point in the body at rest [m]; None: the whole body, which is a region beside all others."""
+    end: tuple[float, float, float] | None = None
+    """The other end of a segment; None for a point."""
     rank: int | None = None
     """Columns of its basis; None: an even share of all."""
 
@@ -49,6 +49,11 @@ class Regions:
         table = np.asarray(weights, np.float64)
         names = tuple(f"region {k}" for k in range(len(table)))
         return cls(names, table, tuple(ranks or [None] * len(table)))
+
+    @property
+    def fixed(self) -> bool:
+        """Whether every region has a rank of its own."""
+        return None not in self.ranks
 
     def share(self, rank: int) -> tuple[int, ...]:
         """Columns of every region, `rank` of them in all unless each has its own number."""
@@ -74,15 +79,19 @@ def find_regions(mesh: TetMesh, handles: Sequence[Region], *, fade: float = FADE
         raise TrainingError("regions need a handle each: name at least one point or segment.")
     if not (0.0 < fade < 1.0 and decay > 0.0):
         raise TrainingError(f"regions that fade at {fade:g} by the power {decay:g} make no sense: use 0.1 and 0.5.")
-    names = [one.name for one in handles]
-    parents = [-1, *[0] * (len(handles) - 1)]
-    bones = Skeleton.of(names, parents, [one.begin for one in handles], [one.end for one in handles])
-    smooth = biharmonic_weights(mesh, bones, most=None).dense(len(handles)).T
-    weights = region_weights(smooth, fade, decay)
+    names = tuple(one.name for one in handles)
+    weights = np.ones((len(handles), len(mesh.vertices)))
+    local = [k for k, one in enumerate(handles) if one.begin is not None]
+    if local:
+        parents = [-1, *[0] * (len(local) - 1)]
+        heads, tails = zip(*((handles[k].begin, handles[k].end or handles[k].begin) for k in local), strict=True)
+        bones = Skeleton.of([names[k] for k in local], parents, heads, tails)
+        smooth = biharmonic_weights(mesh, bones, most=None).dense(len(local)).T
+        weights[local] = region_weights(smooth, fade, decay)
     bare = int(np.count_nonzero(~(weights > 0.0).any(axis=0)))
     if bare:
         raise TrainingError(
             f"{bare} vertices are in none of the {len(handles)} regions: name fewer, or let them fade at less than "
             f"{fade:g}."
         )
-    return Regions(tuple(names), weights, tuple(one.rank for one in handles))
+    return Regions(names, weights, tuple(one.rank for one in handles))

@@ -18,7 +18,7 @@ __all__ = ["BINDINGS", "Binding", "SelfTouch"]
 FloatArray = NDArray[np.float64]
 
 #: What becomes of touching flesh. "sticks": vertices that touch stay where they are. "slides": they move along what
-#: they touch only. "opens": the two sides of a contact move together along its normal, or come apart.
+#: they touch only. "opens": the two sides of a contact slide, move together or come apart.
 Binding = Literal["sticks", "slides", "opens"]
 BINDINGS: tuple[Binding, ...] = get_args(Binding)
 
@@ -42,16 +42,14 @@ class SelfTouch:
         return self._finder.to_contacts(self._finder.find(shape), shape)
 
     def forbid(self, contacts: Contacts) -> FloatArray:
-        """C with C u = 0 for displacements (3 n,) that keep contacts as the binding says, (c, 3 n)."""
-        count, who = len(contacts), np.arange(len(contacts))
-        vertices = len(self._finder.mesh.vertices)
-        if self.binding == "sticks":
-            rows = np.zeros((count, 3, vertices, 3))
-            for axis in range(3):
-                rows[who, axis, contacts.vertices[:, 0], axis] = 1.0
-            return rows.reshape(3 * count, 3 * vertices)
-        rows = np.zeros((count, vertices, 3))
-        corners = 1 if self.binding == "slides" else contacts.vertices.shape[1]  # the vertex alone, or both sides
-        for k in range(corners):
-            np.add.at(rows, (who, contacts.vertices[:, k]), contacts.weights[:, k, None] * contacts.normal)
-        return rows.reshape(count, 3 * vertices)
+        """C with C u = 0 for displacements (3 n,) that leave contacts as they are, (c, 3 n): touching vertices do not
+        move, or only along what they touch.
+
+        Rows weigh as the roots of the areas that contacts stand for, relative to the mean.
+        """
+        count, vertices = len(contacts), len(self._finder.mesh.vertices)
+        size = np.sqrt(contacts.area / contacts.area.mean())[:, None] if count else 1.0
+        kept = np.eye(3)[:, None] * np.ones((count, 1)) if self.binding == "sticks" else contacts.normal[None]
+        rows = np.zeros((len(kept), count, vertices, 3))
+        rows[:, np.arange(count), contacts.vertices[:, 0]] = size * kept
+        return rows.reshape(-1, 3 * vertices)
