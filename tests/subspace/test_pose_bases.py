@@ -13,7 +13,7 @@ from supple.rig import BlackBox, PoseWeights, SkinnedRig, heat_weights
 from supple.shape import make_character, make_shape
 from supple.subspace import PoseBases, build_pose_bases
 from supple.subspace.alignment import ALIGNMENTS
-from supple.subspace.pose_models import count_modes
+from supple.subspace.derivatives import count_modes
 
 RANK = 24
 

@@ -128,6 +128,13 @@ POSESPACE = Layout(
         "weights": "f",
         "particles": "i",
         "masses": "f",
+        "owners": "i",
+        "pairs": "i",
+        "pair_weights": "f",
+        "pair_normals": "f",
+        "pair_thickness": "f",
+        "corrected": "f",
+        "corrections": "f4",
         "placed": "f",
     },
 )

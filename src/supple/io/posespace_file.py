@@ -60,6 +60,7 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
     check_shapes(file, arrays, {"columns": (-1, -1, 3, -1)})
     m, n, _, r = arrays["columns"].shape
     pairs, c, i = m * (m + 1) // 2, len(arrays["elements"]), len(arrays["particles"])
+    k, q = len(arrays["pairs"]), len(arrays["corrections"])
     turned = pairs if len(arrays["turned"]) else 0
     check_shapes(
         file,
@@ -68,11 +69,15 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
             "poses": (m, -1), "points": (m, -1), "edges": (c, m, 9, r), "gram": (pairs, r, r),
             "turned": (turned, 9, r, r), "gravity": (m, 3, r), "elements": (c,), "corners": (c, 4), "volumes": (c,),
             "moduli": (3, c), "weights": (m, c), "particles": (i,), "masses": (m, i), "placed": (m, -1, 3),
+            "owners": (r if len(arrays["owners"]) else 0,), "pairs": (k, 4), "pair_weights": (k, 4),
+            "pair_normals": (m if k else 0, k, 3), "pair_thickness": (k,), "corrected": (q, -1),
+            "corrections": (q, n if q else -1, 3),
         },
     )  # fmt: skip
     check_rule_content(file, arrays["elements"], arrays["volumes"] ** 2, values["body"]["tets"], "elements")
     check_rule_content(file, arrays["corners"].ravel(), np.ones(1), n, "corners")
     check_rule_content(file, arrays["particles"], np.ones(1), n, "vertices")
+    check_rule_content(file, arrays["pairs"].ravel(), np.ones(1), n, "contacts")
     refuse(
         file,
         {

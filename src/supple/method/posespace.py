@@ -11,9 +11,9 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.halving import Tally, advance
-from supple.method.posespace_elements import pad_width
 from supple.method.posespace_handles import PoseHandles
 from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_regions import Packed, pack_regions
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, Stepped, step_kernel
 from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch, is_large
@@ -32,6 +32,8 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["PoseSpaceSolver"]
 
 FloatArray = NDArray[np.float64]
+
+_SLACK = 1e-5  # of the body's size: how far flesh may close a gap beyond contact
 
 
 class PoseSpaceSolver:
@@ -59,6 +61,7 @@ class PoseSpaceSolver:
         if integrator == "newmark":
             raise SceneError('integrator "newmark" is not known in pose space: use "implicit_euler" or "static".')
         _refuse_unfit(body, rig, model)
+        rig = model.correct(rig)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self.rank = integrator == "static", model.rank
         self._most = float(max_iterations), np.inf if self.is_static else float(max_stiffnesses)
@@ -79,12 +82,14 @@ class PoseSpaceSolver:
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
         # A step fills G with that of its pose
-        width = pad_width(model.rank)
-        self._tables = self._make_tables(kinds.bounds, width)
+        packed = pack_regions(model.owners, model.edges)
+        self._tables = self._make_tables(kinds.bounds, packed)
+        width, local = packed.edges.shape[3], len(model.owners) > 0
         single = np.zeros((kinds.count, 9, width), np.float32)
         s = Scratch.of(kinds, model.rank)
-        self._scratch = (s.address, single, s.L, s.signs, np.empty((9 * kinds.count, width), np.float32), s.halves, s.K)
-        self._kernel = step_kernel(kinds.loops, is_large(kinds))
+        pieces = np.empty(packed.blocks, np.float32) if local else s.halves
+        self._scratch = (s.address, single, s.L, s.signs, np.empty((9 * kinds.count, width), np.float32), pieces, s.K)
+        self._kernel = step_kernel(kinds.loops, is_large(kinds), local, len(model.pairs) > 0)
 
     def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
         if inputs is None:
@@ -232,14 +237,13 @@ class PoseSpaceSolver:
             )
         return state._replace(live=live), replace(inputs, events=())
 
-    def _make_tables(self, bounds: NDArray[np.int64], width: int) -> PoseTables:
+    def _make_tables(self, bounds: NDArray[np.int64], packed: Packed) -> PoseTables:
         model = self.model
-        edges = np.zeros((*model.edges.shape[:3], width), np.float32)
-        edges[..., : model.rank] = model.edges
+        sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
         return PoseTables(
             self._examples.points,
             self._examples.trained,
-            edges,
+            packed.edges,
             model.weights,
             model.volumes,
             np.searchsorted(self._watched, model.corners),
@@ -250,6 +254,14 @@ class PoseSpaceSolver:
             self._particles,
             model.masses,
             np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
+            packed.groups,
+            packed.members,
+            np.searchsorted(self._watched, model.pairs),
+            model.pair_weights,
+            model.pair_normals,
+            np.einsum("kv,mkvar->kmar", model.pair_weights, sides),
+            model.pair_thickness,
+            np.array([model.stiffest, self.body.mass.sum(), _SLACK * self.body.mesh.size()]),
         )
 
     def _embed(self, pose: FloatArray) -> FloatArray:

@@ -14,9 +14,12 @@ from supple.cubature.pose_rules import PoseRules
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
 from supple.errors import TrainingError
-from supple.rig import Rig
+from supple.method.posespace_pairs import find_pairs
+from supple.method.posespace_regions import sign_regions
+from supple.rig import PoseSpace, Rig
 from supple.rig.root import Root
 from supple.subspace.pose_bases import PoseBases
+from supple.subspace.self_touch import SelfTouch
 
 __all__ = ["PoseSpaceModel", "assemble", "products_by_axes"]
 
@@ -59,6 +62,20 @@ class PoseSpaceModel:
     """Their masses times weights [kg], (m, i)."""
     stiffest: float
     """Largest eigenvalue of the stiffness at the first pose [1/s²]."""
+    owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Region of every coordinate, (r,), in ascending order; none where there is one region only."""
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 4), np.int64))
+    """Vertices of contacts that may open, as in `PosePairs`, (k, 4)."""
+    pair_weights: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+    """(k, 4)"""
+    pair_normals: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    """(m, k, 3), or none."""
+    pair_thickness: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """[m], (k,)"""
+    corrected: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """Poses in which the rig is corrected where it drove the body into itself, (q, p)."""
+    corrections: Single = field(default_factory=lambda: np.zeros((0, 0, 3), np.float32))
+    """What is added to it there [m], (q, n, 3)."""
     error: float | None = None
     """Relative error against the full solver, where it was measured."""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +89,11 @@ class PoseSpaceModel:
     @property
     def watched(self) -> NDArray[np.int64]:
         """Vertices that a step asks the rig for, in ascending order, (v,)."""
-        return np.unique(np.concatenate([self.corners.ravel(), self.particles]))
+        return np.unique(np.concatenate([self.corners.ravel(), self.particles, self.pairs.ravel()]))
+
+    def correct(self, rig: Rig) -> Rig:
+        """A rig with the corrections of this model."""
+        return PoseSpace(rig, self.corrected, self.corrections) if len(self.corrections) else rig
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name."""
@@ -94,30 +115,39 @@ class PoseSpaceModel:
             "particles": len(self.particles),
             "step_bytes": bytes_run,
             "column_bytes": self.columns.nbytes,
+            "regions": len(np.unique(self.owners)) or 1,
+            "contacts": len(self.pairs),
         }
 
 
-def assemble(body: Body, rig: Rig, bases: PoseBases, rules: PoseRules) -> PoseSpaceModel:
-    """The model of a body, its rig, its subspaces and rules."""
+def assemble(
+    body: Body, rig: Rig, bases: PoseBases, rules: PoseRules, *, touch: SelfTouch | None = None
+) -> PoseSpaceModel:
+    """The model of a body, its rig, its subspaces and rules; `touch` made its bases aware of contact."""
     _refuse_unfit(body, bases, rules)
     root = Root.of(rig)
     m, n, r = len(bases.poses), len(body.mass), bases.rank
     fields = bases.columns.reshape(m, n, 3, r)
     first = ReducedElements.build(body.posed(bases.rest[0]), bases.columns[0], rules.elements, rules.weights[0])
     elements = ElementMap(body)
-    order = np.argsort(_kinds(body)[elements.part[rules.elements]], kind="stable")
+    several = bases.owners is not None and len(np.unique(bases.owners)) > 1
+    owners = np.array(bases.owners if several else np.zeros(r), np.int64)
+    tets = elements.tets[rules.elements]
+    reached = sign_regions(owners, edge_changes(fields, tets)) if several else np.ones((len(tets), 1), np.bool_)
+    # Elements of a kind of material together, and of these those that the same regions reach
+    order = np.lexsort([*reached.T, _kinds(body)[elements.part[rules.elements]]])
     who = rules.elements[order]
     corners = elements.tets[who].astype(np.int64)
     x = body.mesh.vertices[corners]
-    changes = fields[:, corners[:, 1:]] - fields[:, corners[:, :1]]  # (m, c, 3 edges, 3 axes, r)
     heavy = np.sqrt(body.mass)[:, None, None] * fields
     pairs = list(combinations_with_replacement(heavy, 2))
+    touching = find_pairs(touch, bases.rest)
     turned = [products_by_axes(a, b).astype(np.float32) for a, b in pairs] if root.turns else []
     return PoseSpaceModel(
         poses=np.array(bases.poses, np.float64),
         points=np.array([rig.embed(root.still(pose)) for pose in bases.poses]),
         columns=fields.astype(np.float32),
-        edges=np.ascontiguousarray(changes.transpose(1, 0, 3, 2, 4).reshape(len(who), m, 9, r), np.float32),
+        edges=np.ascontiguousarray(edge_changes(fields, corners), np.float32),
         gram=np.array([a.reshape(3 * n, r).T @ b.reshape(3 * n, r) for a, b in pairs]),
         turned=np.array(turned, np.float32).reshape(-1, 9, r, r),
         gravity=np.einsum("n,mnkr->mkr", body.mass, fields),
@@ -129,8 +159,19 @@ def assemble(body: Body, rig: Rig, bases: PoseBases, rules: PoseRules) -> PoseSp
         particles=np.asarray(rules.inertia_vertices, np.int64),
         masses=rules.inertia_weights * body.mass[rules.inertia_vertices],
         stiffest=float(np.linalg.eigvalsh(first.stiffness(np.zeros(r)))[-1]),
+        owners=owners if several else owners[:0],
+        pairs=touching.vertices,
+        pair_weights=touching.weights,
+        pair_normals=touching.normals if len(touching.vertices) else np.zeros((0, 0, 3)),
+        pair_thickness=touching.thickness,
         facts={"alignment": bases.alignment, "frequencies": dict(bases.frequencies), "rules": dict(rules.errors)},
     )
+
+
+def edge_changes(fields: FloatArray, corners: NDArray[np.integer]) -> FloatArray:
+    """What columns (m, n, 3, r) change along the edges of tets (c, 4), (c, m, 9, r)."""
+    changes = fields[:, corners[:, 1:]] - fields[:, corners[:, :1]]  # (m, c, 3 edges, 3 axes, r)
+    return np.asarray(changes.transpose(1, 0, 3, 2, 4).reshape(len(corners), len(fields), 9, -1))
 
 
 def _kinds(body: Body) -> NDArray[np.int64]:

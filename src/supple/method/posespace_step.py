@@ -23,9 +23,11 @@ from supple.elastic import VISCOUS
 from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
+from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import POSED, pose_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
+from supple.method.posespace_regions import LOCAL
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import share_examples
@@ -66,6 +68,21 @@ class PoseTables(NamedTuple):
     """Masses times weights of the particles [kg], (m, i)."""
     rows: Single
     """Columns there, (i, m, 3, r)."""
+    groups: NDArray[np.int64]
+    """Of elements that the same regions reach, (g, 4), and their coordinates `members`; see posespace_regions.py."""
+    members: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    """Of contacts, among the vertices placed, (k, 4)."""
+    pair_weights: FloatArray
+    """(k, 4)"""
+    pair_normals: FloatArray
+    """(m, k, 3)"""
+    pair_rows: FloatArray
+    """What columns do to the difference of the two points, (k, m, 3, r)."""
+    pair_thickness: FloatArray
+    """[m], (k,)"""
+    firmness: FloatArray
+    """Stiffest motion [1/s²], mass of the body [kg], depth that is none [m], (3,)."""
 
 
 class Driven(NamedTuple):
@@ -109,15 +126,19 @@ class Stepped(NamedTuple):
 
 
 @cache
-def step_kernel(loops: PointLoops, large: bool) -> Callable[..., Any]:
-    """The compiled step for materials: what `Stepped` has, of scratch, tables, characters."""
+def step_kernel(loops: PointLoops, large: bool, local: bool, touching: bool) -> Callable[..., Any]:
+    """The compiled step for materials, in one region or some, without contacts or with some: what `Stepped` has, of
+    scratch, tables, characters."""
+    space, suffix = LOCAL if local else POSED, f"{loops.name}_{large}_{local}_{touching}"
+    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, space)
     names = {
-        "minimise": newton_kernel(loops, STILL, large, POSED),
-        "square": square_kernel(loops, large, POSED),
-        **{name: getattr(POSED, name) for name in ("strain", "join", "factor")},
+        "settle": compile_copy(settle_touching if touching else _settle, suffix, {"minimise": minimise}),
+        "square": square_kernel(loops, large, space),
+        "see": _see_regions if local else _see_whole,
+        **{name: getattr(space, name) for name in ("strain", "join", "factor")},
     }
-    single = compile_copy(_step, f"{loops.name}_{large}", names)
-    return compile_copy(_steps, f"{loops.name}_{large}", {"step": single})
+    single = compile_copy(_step, suffix, names)
+    return compile_copy(_steps, suffix, {"step": single})
 
 
 def _steps(address, single, L, signs, stack, halves, K, tables, driven):
@@ -132,7 +153,7 @@ def _steps(address, single, L, signs, stack, halves, K, tables, driven):
 
 def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
     rank, count = y.shape[1], t.volumes.size
-    G = (single.reshape(9 * count, single.shape[2]), rank)
+    G = see(single.reshape(9 * count, single.shape[2]), rank, t)
     h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     y[1], shares[1] = begin[0], before[0]
@@ -192,11 +213,30 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
                 K[i, j] += S[i, j]
         ready = 1.0 if factor(K, G) else 0.0
     settings = np.array((tolerance, reference, floor + ca * noise, most, most_made, ready))
-    z, told[0], told[1], told[2], told[3], told[4] = minimise(
-        address, G, single, rest, table, t.bounds, (0.0, S, load), begin[0].copy(), guess, settings, L, signs, stack,
-        halves, K,
+    z, told[0], told[1], told[2], told[3], told[4] = settle(
+        address, G, single, rest, table, t.bounds, S, load, begin[0].copy(), guess, settings, L, signs, stack, halves,
+        K, t, w, R, placed, scale,
     )  # fmt: skip
     y[0] = z
+
+
+def _settle(
+    address, G, single, rest, table, bounds, S, load, begin, guess, settings, L, signs, stack, halves, K, t, w, R,
+    placed, scale,
+):  # fmt: skip
+    return minimise(
+        address, G, single, rest, table, bounds, (0.0, S, load), begin, guess, settings, L, signs, stack, halves, K
+    )
+
+
+@njit(cache=True)
+def _see_whole(rows, rank, t):
+    return rows, rank
+
+
+@njit(cache=True)
+def _see_regions(rows, rank, t):
+    return rows, rank, t.groups, t.members
 
 
 @njit(cache=True)

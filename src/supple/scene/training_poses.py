@@ -23,6 +23,7 @@ from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import Recorded, SnapshotCache, record_cases
 from supple.scene.training_basis import soft_modes
 from supple.scene.training_search import Clock
+from supple.scene.training_touch import Touched, find_touched
 from supple.subspace.alignment import Alignment
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
@@ -32,6 +33,7 @@ __all__ = ["train_posespace"]
 FloatArray = NDArray[np.float64]
 
 FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
+PER_REGION = 12  #: coordinates of a region to begin with
 LOOKS = 200  #: poses of a motion to choose from, at most
 ALIGNMENTS: tuple[Alignment, ...] = ("world", "paper")
 RULE, FINEST, COARSEST = 0.6, 0.005, 0.06  #: tolerance of the rules as a share of the whole, and its limits
@@ -50,20 +52,27 @@ def train_posespace(stage: Stage, *, cache: Path | None = None, listener: Listen
     judges = _record(stage, SnapshotCache(cache), clock, listener)
     given = np.array([rigging.posing.pose(one) for one in table.poses]).reshape(-1, len(rigging.rig.controls))
     among = _sample_motion(stage)
+    with clock.phase("contact"), _heard(listener):
+        touched = find_touched(stage, rigging.rig, among, given)
+    if len(touched.corrected):
+        listener.say(f"flesh is pressed apart where it would pass through itself, in {len(touched.corrected)} poses")
     models: list[PoseSpaceModel] = []
-    rank = min(method.rank or FIRST, table.max_rank)
+    regions = touched.maker.regions
+    first = FIRST if regions is None else max(FIRST, PER_REGION * len(regions.names))
+    rank = min(method.rank or first, table.max_rank)
+    fixed = method.rank is not None or (regions is not None and regions.fixed)
     while True:
         with _heard(listener):
-            model = _make_model(stage, rigging.rig, rank, among, given, clock)
+            model = _make_model(stage, touched, rank, among, clock)
             with clock.phase("check"):
                 model = replace(model, error=max(_error(stage, model, judge) for judge in judges))
         models.append(model)
         listener.say(
-            f"rank {rank}, {len(model.poses)} poses, {len(model.elements)} elements, {len(model.particles)} particles: "
-            f"error {100 * (model.error or 0.0):.3g} % on held-out cases"
+            f"rank {model.rank}, {len(model.poses)} poses, {len(model.elements)} elements, {len(model.particles)} "
+            f"particles: error {100 * (model.error or 0.0):.3g} % on held-out cases"
         )
         met = _meets(model, method.accuracy)
-        if met or method.rank is not None or len(models) == TRIES or rank == table.max_rank:
+        if met or fixed or len(models) == TRIES or rank == table.max_rank:
             break
         rank = min(round(GROWTH * rank), table.max_rank)
     best = models[-1] if met else min(models, key=lambda one: one.error or 0.0)
@@ -80,16 +89,17 @@ def _heard(listener: Listener) -> Iterator[None]:
         listener.say(str(one.message))
 
 
-def _make_model(
-    stage: Stage, rig: Rig, rank: int, among: FloatArray, given: FloatArray, clock: Clock
-) -> PoseSpaceModel:
+def _make_model(stage: Stage, touched: Touched, rank: int, among: FloatArray, clock: Clock) -> PoseSpaceModel:
     """A model of this rank for poses among those of a motion, and the given ones."""
-    table, body = stage.scene.training, stage.body
+    rig, body, most = touched.rig, stage.body, stage.scene.training.max_poses
     with clock.phase("basis"):
-        bases = choose_poses(body, rig, among, rank, given=given, most=table.max_poses, alignments=ALIGNMENTS)
+        bases = choose_poses(
+            body, rig, among, rank, given=touched.given, most=most, alignments=ALIGNMENTS, maker=touched.maker
+        )
     with clock.phase("rule"):
         rules = _make_rules(stage, rig, bases)
-    return assemble_posespace(body, rig, bases, rules)
+    model = assemble_posespace(body, rig, bases, rules, touch=touched.touch)
+    return replace(model, corrected=touched.corrected, corrections=touched.corrections)
 
 
 def _make_rules(stage: Stage, rig: Rig, bases: PoseBases) -> PoseRules:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from supple.scene.force import Force
 from supple.scene.pose_table import PoseTable
+from supple.scene.region_table import RegionTable
 from supple.scene.section import FILE, Section, Unit
 
 __all__ = ["TrainingTable"]
@@ -65,6 +66,16 @@ class TrainingTable(Section):
         ge=1,
         le=200,
         description='posespace: poses with a basis of their own, at most; contact.self = "rules": poses with a rule',
+    )
+    contact: Literal["opens", "slides", "sticks"] = Field(
+        default="opens",
+        description="posespace, with [contact] self = true: flesh that touches itself in a pose stays together or "
+        "comes apart, slides along itself only, or does not move there",
+    )
+    region: list[RegionTable] = Field(
+        default_factory=list,
+        description="posespace: parts of the body with coordinates of their own, which overlap and leave each other in "
+        "peace (default: one for all of it)",
     )
     seed: int = Field(default=0, ge=0, description="seed of what is drawn; run k is the same for any number of runs")
     cache: Annotated[str | None, FILE] = Field(

@@ -13,9 +13,19 @@ from supple.subspace.basis import Basis
 from supple.subspace.pca import check_rank, principal_columns
 from supple.subspace.rest_stiffness import RestStiffness
 
-__all__ = ["force_curvature", "modal_basis", "modal_derivatives", "weigh_columns"]
+__all__ = ["count_modes", "force_curvature", "modal_basis", "modal_derivatives", "weigh_columns"]
 
 FloatArray = NDArray[np.float64]
+
+_SURPLUS = 1.8  # modes and derivatives for every column they are compressed to
+
+
+def count_modes(rank: int) -> int:
+    """How many modes, with all their derivatives, make a basis of a rank."""
+    modes = 1
+    while modes * (modes + 3) < 2.0 * _SURPLUS * rank:
+        modes += 1
+    return modes
 
 
 def force_curvature(body: Body, x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:

@@ -40,4 +40,4 @@ def pool_bases(bases: PoseBases, rank: int) -> PoseBases:
 
 
 def _alter(bases: PoseBases, columns: FloatArray) -> PoseBases:
-    return replace(bases, columns=columns, alignment="world", turns=None, angles=None, between=None)
+    return replace(bases, columns=columns, alignment="world", turns=None, angles=None, between=None, owners=None)

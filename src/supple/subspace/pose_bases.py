@@ -26,7 +26,7 @@ class PoseBases:
     rest: FloatArray
     """Rest shapes there [m], (m, n, 3)."""
     columns: FloatArray
-    """U_i, (m, 3 n, r): aligned, mass-orthonormal in each pose, zero at pins."""
+    """U_i, (m, 3 n, r): aligned, mass-orthonormal in each pose and region, zero at pins and outside the region."""
     alignment: Alignment
     mass: FloatArray
     """Of the vertices [kg], (n,)."""
@@ -39,6 +39,8 @@ class PoseBases:
     bases between are: their frequencies do."""
     between: PoseFrequencies | None = None
     """Frequencies of the bases between the poses, beside exact ones; None where nobody looked."""
+    owners: NDArray[np.int64] | None = None
+    """Region of every column, (r,), in ascending order; None: one region."""
 
     @property
     def rank(self) -> int:

@@ -14,6 +14,7 @@ from supple.rig import Rig
 from supple.rig.pose_weights import TOO_CLOSE
 from supple.subspace.alignment import CARRIED, Alignment
 from supple.subspace.pose_bases import PoseBases
+from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_models import PoseModels
 
 __all__ = ["choose_poses"]
@@ -38,14 +39,15 @@ def choose_poses(
     tolerance: float = TOLERANCE,
     most: int = MOST,
     alignments: tuple[Alignment, ...] = CARRIED,
+    maker: PoseColumns | None = None,
 ) -> PoseBases:
     """Bases in the neutral pose, in those `given` (g, p), and in as few `among` others (k, p) as serve all of them.
 
     The others are poses of a motion, or of all that joints can do. The farthest come first; then the one in which a
     frequency of the interpolated basis, of the first few, is worst, until all are within the tolerance wherever one
-    looks. Where the root goes does not count.
+    looks. Where the root goes does not count. A `maker` knows of regions and contact.
     """
-    models = PoseModels(body, rig, rank, alignments)
+    models = PoseModels(body, rig, rank, alignments, maker)
     neutral = np.asarray(rig.neutral, np.float64)[None]
     always = np.concatenate([neutral, _check_poses(given, neutral, "given")])
     poses = np.concatenate([always, _check_poses(among, neutral, "to choose from")])

@@ -12,40 +12,35 @@ from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.rig import Motion, PoseWeights, Rig, Root
 from supple.subspace.alignment import ALIGNMENTS, CARRIED, Alignment, align_all, grow_tree
-from supple.subspace.derivatives import modal_basis
-from supple.subspace.modes import linear_modes
 from supple.subspace.pose_bases import PoseBases
+from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_frequencies import COUNT, PoseFrequencies, PoseVibration
-from supple.subspace.static_responses import RESPONSES, lead_with_responses
 from supple.subspace.vertex_turns import find_vertex_turns
 
-__all__ = ["PoseModels", "build_pose_bases", "count_modes"]
+__all__ = ["PoseModels", "build_pose_bases"]
 
 FloatArray = NDArray[np.float64]
 
 _PER_MODE = 4  # columns for every frequency that is right even in a pose of its own
-_PER_RESPONSE = 5  # columns for every static response: with fewer, the modes need them all
-_SURPLUS = 1.8  # modes and derivatives for every column they are compressed to
 
 
 def build_pose_bases(
-    body: Body, rig: Rig, poses: FloatArray, rank: int, *, alignments: tuple[Alignment, ...] = CARRIED
+    body: Body,
+    rig: Rig,
+    poses: FloatArray,
+    rank: int,
+    *,
+    alignments: tuple[Alignment, ...] = CARRIED,
+    maker: PoseColumns | None = None,
 ) -> PoseBases:
     """Modes and derivatives about the shape of a rig in each of the poses (m, p), compressed to `rank` columns; where
     these are many, three of them are the static responses to an acceleration.
 
     They are aligned in the one of the ways allowed that is best half way between poses. In all poses no tet may be
-    inside out: tets of a rig that turns some over are to be fitted first (`fit_tets`).
+    inside out: tets of a rig that turns some over are to be fitted first (`fit_tets`). A `maker` knows of regions and
+    contact.
     """
-    return PoseModels(body, rig, rank, alignments).bases(np.asarray(poses, np.float64))
-
-
-def count_modes(rank: int) -> int:
-    """How many modes, with all their derivatives, make a basis of a rank."""
-    modes = 1
-    while modes * (modes + 3) < 2.0 * _SURPLUS * rank:
-        modes += 1
-    return modes
+    return PoseModels(body, rig, rank, alignments, maker).bases(np.asarray(poses, np.float64))
 
 
 class _PoseModel(NamedTuple):
@@ -62,7 +57,14 @@ class _PoseModel(NamedTuple):
 class PoseModels:
     """Models of a rigged body in single poses, kept for when they are asked for again."""
 
-    def __init__(self, body: Body, rig: Rig, rank: int, alignments: tuple[Alignment, ...] = CARRIED) -> None:
+    def __init__(
+        self,
+        body: Body,
+        rig: Rig,
+        rank: int,
+        alignments: tuple[Alignment, ...] = CARRIED,
+        maker: PoseColumns | None = None,
+    ) -> None:
         if rig.rest.shape != body.mesh.vertices.shape:
             raise TrainingError(
                 f"the rig moves {len(rig.rest):,} vertices and the body has {len(body.mass):,}: make the rig for them."
@@ -71,6 +73,8 @@ class PoseModels:
             raise TrainingError(f"alignments = {alignments!r} are not known: use some of {', '.join(ALIGNMENTS)}.")
         self.body, self.rig, self.rank, self.root = body, rig, rank, Root.of(rig)
         self._alignments, self._looked = alignments, min(COUNT, max(rank // _PER_MODE, 1))
+        self._maker = maker or PoseColumns()
+        self._owners = self._maker.owners(rank)
         self._models: dict[bytes, _PoseModel] = {}
         self._vibrations: dict[bytes, PoseVibration] = {}
 
@@ -85,7 +89,7 @@ class PoseModels:
         first = int(np.linalg.norm(points - self.point(self.rig.neutral), axis=1).argmin())
         order, tree = grow_tree(points, first)
         between = self._halfway(still, tree) if between is None else between
-        exact = np.array([self._vibration(pose).exact for pose in between]).reshape(-1, self._looked)
+        exact = np.array([self._aim(pose) for pose in between]).reshape(-1, self._looked)
         found = {one: self._align(still, order, tree, one) for one in self._alignments}
         weights = PoseWeights(points)
         reduced = {one: self._try(bases, weights, between) for one, bases in found.items()}
@@ -100,9 +104,14 @@ class PoseModels:
         models = [self._model(pose) for pose in poses]
         rest, columns, turns = (np.array(field) for field in zip(*models, strict=True))
         metric = np.repeat(self.body.mass, 3)
-        aligned, angles = align_all(columns, order, tree, metric, None if alignment == "world" else turns)
+        aligned, angles = np.empty_like(columns), np.empty((len(columns), len(self._owners)))
+        for region in np.unique(self._owners):
+            own = np.flatnonzero(self._owners == region)
+            aligned[:, :, own], angles[:, own] = align_all(
+                columns[:, :, own], order, tree, metric, None if alignment == "world" else turns
+            )
         kept = turns if alignment == "rotframe" else None
-        return PoseBases(poses, rest, aligned, alignment, self.body.mass, tree, kept, angles)
+        return PoseBases(poses, rest, aligned, alignment, self.body.mass, tree, kept, angles, owners=self._owners)
 
     def _try(self, bases: PoseBases, weights: PoseWeights, between: FloatArray) -> FloatArray:
         """Frequencies of interpolated bases in poses (k, p) [Hz], (k, c)."""
@@ -126,12 +135,17 @@ class PoseModels:
         if key not in self._models:
             shape = self.rig.positions(pose)
             body = self.body.posed(shape, self._name(pose))
-            modes = linear_modes(body, count_modes(self.rank), x=shape)
-            basis = modal_basis(body, modes, self.rank, x=shape)
-            few = self.rank < _PER_RESPONSE * RESPONSES
-            columns = basis.columns if few else lead_with_responses(basis, body, shape)
+            columns = self._maker.make(body, shape, self.rank)
             self._models[key] = _PoseModel(shape, columns, find_vertex_turns(self.body, self.rig, pose))
         return self._models[key]
+
+    def _aim(self, pose: FloatArray) -> FloatArray:
+        """The first frequencies that a basis is to have in a pose [Hz], (c,): the body's, or, where contact or regions
+        allow less, those of a basis made for the very pose."""
+        vibration = self._vibration(pose)
+        if not self._maker.restricted:
+            return vibration.exact
+        return vibration.reduced(self._model(self.root.still(pose)).columns)
 
     def _vibration(self, pose: FloatArray) -> PoseVibration:
         still = self.root.still(pose)

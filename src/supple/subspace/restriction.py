@@ -60,6 +60,7 @@ class Restriction:
         self._inert = LinearOperator((self.size, self.size), lambda y: self.Z.T @ (mass * (self.Z @ y)), dtype=float)
         self._shift = 1e-8 * float(np.median(K.diagonal() / np.maximum(mass, 1e-300)))
         self._precondition = self._thresholded()
+        self._found: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     @property
     def size(self) -> int:
@@ -103,7 +104,12 @@ class Restriction:
         return np.asarray(y)
 
     def _vibrate(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues [1/s²] and coordinates y of Eq. (34), without motions that cost nothing."""
+        """Eigenvalues [1/s²] and coordinates y of Eq. (34), without motions that cost nothing; found once."""
+        if count not in self._found:
+            self._found[count] = self._vibrate_anew(count)
+        return self._found[count]
+
+    def _vibrate_anew(self, count: int) -> tuple[FloatArray, FloatArray]:
         check_count(count, self.size - 7)
         inverse = LinearOperator((self.size, self.size), self._solve, dtype=float)
         start = np.random.default_rng(0).standard_normal(self.size)
@@ -128,6 +134,12 @@ class Restriction:
             weight if np.ndim(weight) == 0 else np.reshape(weight, (-1, *[1] * (y.ndim - 1)))
         )
         return self.stiffness.spread(unknowns)
+
+    def give_way(self, forces: FloatArray) -> FloatArray:
+        """How the restricted body gives way to forces (3 n, k) [N]: φ = W Z (ZᵀKZ)⁻¹ Zᵀ W f [m], (3 n, k)."""
+        loads = self.stiffness.gather(forces)[self._keep] * self._weight[:, None]
+        y = np.stack([self._solve(self.Z.T @ load) for load in loads.T], axis=1)
+        return self._shape(y, self._weight)
 
     def modes(self, count: int) -> Basis:
         """The softest modes, mass-orthonormal, with their λ [1/s²]."""

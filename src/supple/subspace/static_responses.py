@@ -8,11 +8,12 @@ from supple.linalg.orthonormal import orthonormalise
 from supple.subspace.basis import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
-__all__ = ["RESPONSES", "lead_with_responses", "static_responses"]
+__all__ = ["LED_FROM", "RESPONSES", "lead_with_responses", "static_responses"]
 
 FloatArray = NDArray[np.float64]
 
 RESPONSES = 3  #: of a body, one for each axis
+LED_FROM = 5 * RESPONSES  #: columns of a basis that responses lead: fewer are all needed for modes
 
 
 def static_responses(body: Body, x: FloatArray) -> FloatArray:

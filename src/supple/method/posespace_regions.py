@@ -1,0 +1,132 @@
+"""The space of a body in overlapping regions, as Newton's method sees it (method/reduced_newton.py).
+
+An element knows the coordinates of the regions that reach it, and no others: rows of G hold those side by side, and
+elements that know the same make one block of the stiffness. G stands for (rows (9 c, k), rank, groups (g, 4), members):
+elements groups[j, 0] to groups[j, 1] know coordinates members[groups[j, 2] : groups[j, 3]]; pieces are the blocks, one
+after another.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_stiffness import square_rows
+from supple.method.posespace_elements import pad_width
+from supple.method.reduced_newton import WHOLE
+
+__all__ = ["LOCAL", "Packed", "pack_regions", "sign_regions"]
+
+# Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
+_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+
+
+class Packed(NamedTuple):
+    """Edges of elements without the coordinates that they do not know."""
+
+    edges: NDArray[np.float32]
+    """(c, m, 9, k), filled up with zeros."""
+    groups: NDArray[np.int64]
+    """(g, 4)"""
+    members: NDArray[np.int64]
+
+    @property
+    def blocks(self) -> int:
+        """Numbers in all blocks of the stiffness."""
+        return int(((self.groups[:, 3] - self.groups[:, 2]) ** 2).sum())
+
+
+def sign_regions(owners: NDArray[np.int64], edges: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Which regions reach which elements, (c, d), by the region of every coordinate (r,) and edges (c, m, 9, r)."""
+    moved = np.asarray(edges.any(axis=(1, 2)))
+    return np.stack([moved[:, owners == region].any(axis=1) for region in np.unique(owners)], axis=1)
+
+
+def pack_regions(owners: NDArray[np.int64], edges: NDArray[np.float32]) -> Packed:
+    """The same edges, (c, m, 9, r), for elements that know the same coordinates and stand beside each other.
+
+    No owners at all are one region.
+    """
+    owners = owners if len(owners) else np.zeros(edges.shape[3], np.int64)
+    reached = sign_regions(owners, edges)
+    starts = np.flatnonzero(np.r_[True, (reached[1:] != reached[:-1]).any(axis=1)])
+    numbers = np.searchsorted(np.unique(owners), owners)
+    known = [np.flatnonzero(reached[k][numbers]) for k in starts]
+    ends = np.cumsum([len(one) for one in known])
+    groups = np.column_stack([starts, np.r_[starts[1:], len(edges)], np.r_[0, ends[:-1]], ends])
+    packed = np.zeros((*edges.shape[:3], pad_width(max(len(one) for one in known))), np.float32)
+    for (begin, end, _, _), members in zip(groups, known, strict=True):
+        packed[begin:end, :, :, : len(members)] = edges[begin:end][..., members]
+    return Packed(packed, groups.astype(np.int64), np.concatenate(known).astype(np.int64))
+
+
+@njit(cache=True)
+def _rank_of(G):
+    return G[1]
+
+
+@_kernel
+def _strain(G, q, F):
+    A, _, groups, members = G
+    y = np.empty(A.shape[1])
+    for g in range(groups.shape[0]):
+        own = members[groups[g, 2] : groups[g, 3]]
+        for j in range(own.size):
+            y[j] = q[own[j]]
+        for k in range(9 * groups[g, 0], 9 * groups[g, 1]):
+            row, total = A[k], 0.0
+            for j in range(own.size):
+                total += row[j] * y[j]
+            F[k] = total
+
+
+@_kernel
+def _gather(P, G, out):
+    A, _, groups, members = G
+    y = np.empty(A.shape[1])
+    out[:] = 0.0
+    for g in range(groups.shape[0]):
+        own = members[groups[g, 2] : groups[g, 3]]
+        y[:] = 0.0
+        for k in range(9 * groups[g, 0], 9 * groups[g, 1]):
+            row, value = A[k], P[k]
+            for j in range(own.size):
+                y[j] += value * row[j]
+        for j in range(own.size):
+            out[own[j]] += y[j]
+
+
+@njit(cache=True)
+def _begin_of(groups, g):
+    """Where the block of a group stands among the pieces."""
+    begin = 0
+    for i in range(g):
+        begin += (groups[i, 3] - groups[i, 2]) ** 2
+    return begin
+
+
+def _square(address, single, G, F, table, bounds, form, L, signs, stack, pieces):
+    """The stiffness of every group of elements, the lower triangle of its block."""
+    groups = G[2]
+    for g in prange(groups.shape[0]):
+        begin, end, rank = groups[g, 0], groups[g, 1], groups[g, 3] - groups[g, 2]
+        at = _begin_of(groups, g)
+        roots(F, table, bounds, 0, begin, end, L, signs)
+        block = pieces[at : at + rank * rank].reshape(rank, rank)
+        square_rows(address, single, L, signs, begin, end, form, stack, block)
+
+
+@njit(cache=True)
+def _join(pieces, G, K):
+    K[:] = 0.0
+    groups, members, at = G[2], G[3], 0
+    for g in range(groups.shape[0]):
+        own = members[groups[g, 2] : groups[g, 3]]
+        for i in range(own.size):
+            for j in range(i + 1):
+                K[own[i], own[j]] += np.float64(pieces[at + i * own.size + j])
+        at += own.size * own.size
+
+
+LOCAL = WHOLE._replace(rank_of=_rank_of, strain=_strain, gather=_gather, square=_square, join=_join, name="local")

@@ -1,0 +1,73 @@
+"""Regions in a step: elements know the coordinates of the regions that reach them, and nothing changes but the time."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from posespace_helpers import bend_beam, drive, whole_rules
+
+from supple.method.posespace import PoseSpaceSolver
+from supple.method.posespace_model import assemble
+from supple.method.posespace_regions import LOCAL, pack_regions
+from supple.subspace.pose_columns import PoseColumns
+from supple.subspace.pose_models import build_pose_bases
+from supple.subspace.regions import Region, find_regions
+
+AT = (0.15, 0.5, 0.85)
+
+
+@cache
+def model(regions: int = 3):
+    body, rig, _ = bend_beam(12, damping=(0.5, 0.001))
+    handles = [Region(f"part {x}", (x, 0.06, 0.08)) for x in AT[:regions]]
+    maker = PoseColumns(regions=find_regions(body.mesh, handles))
+    bases = build_pose_bases(body, rig, np.radians([[0.0], [40.0]]), 12, maker=maker)
+    return assemble(body, rig, bases, whole_rules(body, 2))
+
+
+def test_elements_stand_in_groups_that_know_few_coordinates() -> None:
+    one = model()
+    packed = pack_regions(one.owners, one.edges)
+    known = packed.groups[:, 3] - packed.groups[:, 2]
+    assert set(known) <= {0, 4, 8, 12}
+    assert (known < 12).sum() > (known == 12).sum()
+    assert packed.groups[-1, 1] == len(one.elements)
+    assert packed.edges.nbytes <= 2 * one.edges.nbytes
+    everything = pack_regions(one.owners[:0], one.edges)
+    assert everything.groups.tolist() == [[0, len(one.elements), 0, 12]]
+    assert np.array_equal(everything.edges[..., :12], one.edges)
+
+
+def test_sparse_products_are_the_dense_ones() -> None:
+    one = model()
+    packed = pack_regions(one.owners, one.edges)
+    rng = np.random.default_rng(3)
+    A, dense = packed.edges[:, 0].reshape(-1, packed.edges.shape[3]), one.edges[:, 0].reshape(-1, 12).astype(float)
+    G = (A, 12, packed.groups, packed.members)
+    q, P, F, out = rng.normal(size=12), rng.normal(size=len(A)), np.empty(len(A)), np.empty(12)
+    LOCAL.strain(G, q, F)
+    LOCAL.gather(P, G, out)
+    assert np.abs(F - dense @ q).max() < 1e-13 * np.abs(F).max()
+    assert np.abs(out - P @ dense).max() < 1e-13 * np.abs(out).max()
+
+
+def test_steps_with_regions_are_those_without_knowing_of_them() -> None:
+    body, rig, held = bend_beam(12, damping=(0.5, 0.001))
+    ends = []
+    for one in (model(), replace(model(), owners=model().owners[:0])):
+        solver = PoseSpaceSolver(body, rig, one, tolerance=1e-9)
+        ends.append(drive(solver, held, lambda time: np.array([np.sin(4.0 * time)]), 1 / 60, 20)[-1])
+    assert len(model().owners) == 12
+    assert np.abs(ends[0].y - ends[1].y).max() < 1e-7 * np.abs(ends[1].y).max()
+
+
+def test_one_region_is_the_model_of_the_whole_body() -> None:
+    body, rig, held = bend_beam(12, damping=(0.5, 0.001))
+    assert len(model(1).owners) == 0
+    bases = build_pose_bases(body, rig, np.radians([[0.0], [40.0]]), 12)
+    moved = []
+    for one in (model(1), assemble(body, rig, bases, whole_rules(body, 2))):
+        solver = PoseSpaceSolver(body, rig, one, tolerance=1e-8)
+        states = drive(solver, held, lambda time: np.array([np.sin(4.0 * time)]), 1 / 60, 20)
+        moved.append(solver.positions(states[-1]) - rig.positions(states[-1].poses[0]))
+    assert np.abs(moved[0] - moved[1]).max() < 1e-4 * np.abs(moved[1]).max()

@@ -1,0 +1,90 @@
+"""Scenes in pose space whose bodies touch themselves or have regions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple.contact.self_contact import SelfContact
+from supple.errors import SceneError
+from supple.scene.build import set_stage
+from supple.scene.load import parse_scene
+from supple.scene.prepare import prepare_scene
+from supple.scene.progress import SilentListener
+from supple.scene.simulate import simulate
+
+CURL = {
+    "mesh": {"shape": "beam", "resolution": 10},
+    "material": {"young": 2e6, "damping_mass": 2.0},
+    "rig": {
+        "rest": "posed",
+        "hold": "min x 5%",
+        "bones": False,
+        "deformer": [{"kind": "bend", "name": "curl", "start": [-0.3, 0, 0], "end": [0.3, 0, 0], "about": [0, 0, 1]}],
+    },
+    "motion": {"keys": [{"t": 0.0, "curl": 0.0}, {"t": 0.5, "curl": 240.0}]},
+    "time": {"frames": 18, "fps": 30, "substeps": 1},
+    "training": {"heldout": 1, "max_poses": 8, "steps": 15},
+    "method": {"name": "posespace", "rank": 12, "tolerance": 0.5},
+}
+
+
+def scene(**tables):
+    return parse_scene({**CURL, **tables}, "test")
+
+
+class Hearing(SilentListener):
+    """Keeps what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+
+def test_a_scene_that_touches_itself_is_trained_and_keeps_clear_of_itself(tmp_path: Path) -> None:
+    listener = Hearing()
+    stage = set_stage(scene(contact={"self": True, "friction": 0.0}))
+    built = prepare_scene(stage, listener, tmp_path / "curl.toml")
+    model = built.model
+    assert len(model.corrections) >= 2
+    assert len(model.pairs) > 0
+    assert any("pressed apart" in line for line in listener.said)
+    finder, rig = SelfContact(stage.mesh), stage.drive.rigging.rig
+    curled = np.radians([240.0])
+    assert finder.find(rig.positions(curled)).depth.max() > 0.01
+    depths = [finder.find(built.solver.positions(frame.state)).depth.max(initial=0.0) for frame in simulate(built)]
+    assert max(depths) < 1e-4
+    again = prepare_scene(stage, listener, tmp_path / "curl.toml")
+    assert any("using" in line for line in listener.said)
+    assert again.model.hash() == model.hash()
+
+
+def test_regions_of_a_scene_have_coordinates_of_their_own(tmp_path: Path) -> None:
+    table = {
+        **CURL["training"],
+        "region": [{"whole": True, "rank": 5}, {"at": [-0.4, 0, 0]}, {"from": [0.2, 0, 0], "to": [0.4, 0, 0]}],
+    }
+    motion = {"keys": [{"t": 0.0, "curl": 0.0}, {"t": 0.5, "curl": 40.0}]}
+    stage = set_stage(scene(training=table, motion=motion))
+    model = prepare_scene(stage, source=tmp_path / "parts.toml").model
+    assert model.owners.tolist() == [0] * 5 + [1] * 4 + [2] * 3
+    assert model.tell()["regions"] == 3
+    x = stage.mesh.vertices[:, 0]
+    assert not model.columns[:, x < -0.4, :, 9:].any()
+    assert len(list(simulate(prepare_scene(stage, source=tmp_path / "parts.toml")))) == 18
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"collider": [{"shape": "plane"}]}, r"remove \[\[collider\]\]"),
+        ({"training": {"region": [{}]}}, "must say where it is"),
+        ({"training": {"region": [{"at": [0, 0, 0], "from": [0, 0, 0], "to": [1, 0, 0]}]}}, "must say where it is"),
+        ({"training": {"contact": "glues"}}, "opens"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tables, words: str) -> None:
+    with pytest.raises(SceneError, match=words):
+        set_stage(scene(**tables))
