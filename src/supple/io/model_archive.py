@@ -110,6 +110,7 @@ POSESPACE = Layout(
         "volumes": "f",
         "moduli": "f",
         "weights": "f",
+        "stiffness": "f",
         "particles": "i",
         "masses": "f",
         "placed": "f",

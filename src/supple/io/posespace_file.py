@@ -60,14 +60,15 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
     check_shapes(file, arrays, {"columns": (-1, -1, 3, -1)})
     m, n, _, r = arrays["columns"].shape
     pairs, c, i = m * (m + 1) // 2, len(arrays["elements"]), len(arrays["particles"])
-    turned = pairs if len(arrays["turned"]) else 0
+    turned, stiffened = (count if len(arrays[name]) else 0 for name, count in (("turned", pairs), ("stiffness", m)))
     check_shapes(
         file,
         {**arrays, "placed": placed},
         {
             "poses": (m, -1), "points": (m, -1), "edges": (c, m, 9, r), "gram": (pairs, r, r),
             "turned": (turned, 9, r, r), "gravity": (m, 3, r), "elements": (c,), "corners": (c, 4), "volumes": (c,),
-            "moduli": (3, c), "weights": (m, c), "particles": (i,), "masses": (m, i), "placed": (m, -1, 3),
+            "moduli": (3, c), "weights": (m, c), "stiffness": (stiffened, c), "particles": (i,),
+            "masses": (m, i), "placed": (m, -1, 3),
         },
     )  # fmt: skip
     check_rule_content(file, arrays["elements"], arrays["volumes"] ** 2, values["body"]["tets"], "elements")
@@ -77,6 +78,7 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
         file,
         {
             "it has no pose, column or element": not (m and r and c),
+            "it has stiffness that is not above zero": bool((arrays["stiffness"] <= 0.0).any()),
             "it has weights below zero": bool((arrays["weights"] < 0.0).any() or (arrays["masses"] < 0.0).any()),
         },
     )

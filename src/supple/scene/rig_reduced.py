@@ -18,6 +18,14 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
+    if scene.material.pose and (scene.rig is None or scene.rig.rest != "posed"):
+        raise SceneError(
+            'material.pose needs poses that are rest shapes: add a [rig] with rest = "posed", or remove the table.'
+        )
+    if scene.material.pose and name not in ("full", "posespace"):
+        raise SceneError(
+            f'method.name = "{name}" does not know material.pose: use "full" or "posespace", or remove it.'
+        )
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
     if name == "skipping":

@@ -121,7 +121,7 @@ class PoseModels:
         key = pose.tobytes()
         if key not in self._models:
             shape = self.rig.positions(pose)
-            body = self.body.posed(shape, self._name(pose))
+            body = self.body.posed(shape, self._name(pose), pose)
             modes = linear_modes(body, count_modes(self.rank), x=shape)
             basis = modal_basis(body, modes, self.rank, x=shape)
             few = self.rank < _PER_RESPONSE * RESPONSES
@@ -134,7 +134,7 @@ class PoseModels:
         key = still.tobytes()
         if key not in self._vibrations:
             shape = self.rig.positions(still)
-            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), self._looked)
+            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), self._looked, still)
         return self._vibrations[key]
 
     def _name(self, pose: FloatArray) -> str:
