@@ -106,6 +106,7 @@ POSESPACE = Layout(
         "turned": "f4",
         "gravity": "f",
         "elements": "i",
+        "kinds": "i",
         "corners": "i",
         "volumes": "f",
         "moduli": "f",
