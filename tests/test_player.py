@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,12 +15,14 @@ from scipy.spatial.transform import Rotation
 from supple.cubature.pose_rules import train_pose_rules
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
+from supple.io import save_surface
 from supple.io.posespace_file import save_posespace
 from supple.material import NeoHookean, StableNeoHookean, StVK
 from supple.mesh import fill_box
 from supple.method import PoseSpaceSolver, assemble_posespace, follow_poses
 from supple.rig import Bend, Influences, PoseStiffness, Skeleton, SkinnedRig
-from supple.scene import build_scene, parse_scene
+from supple.scene import build_scene, parse_scene, prepare_scene, set_stage, simulate, start_scene
+from supple.shape import make_shape
 from supple.solve import Gravity
 from supple.subspace.pose_models import build_pose_bases
 
@@ -176,6 +179,40 @@ def test_the_page_draws_plays_and_lets_flesh_be_pulled(tmp_path: Path) -> None:
     assert 5 < played < 19
     assert slid == pytest.approx(2.0, abs=0.1)
     assert 0.002 < pulled < 0.5
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
+def test_the_folder_of_a_scene_is_whole_and_moves_its_drawn_surface(tmp_path: Path) -> None:
+    maker = load_maker()
+    save_surface(tmp_path / "skin.obj", make_shape("beam", resolution=9).surface())
+    bend = {"kind": "bend", "name": "curl", "start": [-0.3, 0, 0], "end": [0.4, 0, 0], "about": [0, 0, 1]}
+    scene = {
+        "mesh": {"shape": "beam", "resolution": 5, "render": str(tmp_path / "skin.obj")},
+        "material": {"young": 2e6, "damping_mass": 1.0},
+        "rig": {"rest": "posed", "hold": "min x 5%", "bones": False, "deformer": [bend]},
+        "motion": {"keys": [{"t": 0.0, "curl": 0.0}, {"t": 0.3, "curl": 40.0}]},
+        "time": {"frames": 10, "fps": 30, "substeps": 1},
+        "training": {"heldout": 1},
+        "method": {"name": "posespace", "rank": 8, "tolerance": 0.2, "newton_tolerance": 1e-8},
+    }
+    built = prepare_scene(set_stage(parse_scene(scene, "test")))
+    folder = tmp_path / "player"
+    maker.write_player(folder, built)
+    assert {file.name for file in folder.iterdir()} == {*maker.PAGE, "model.npz", "stage.npz"}
+    for file in folder.glob("*.js"):
+        assert set(re.findall(r'from "\./(.*?)"', file.read_text())) <= set(maker.PAGE)
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "run.js").write_text(RUN)
+    found = np.array(run_node(folder)).reshape(10, -1, 3)
+    start = start_scene(built)
+    rig, course, lift = built.drive.rigging.rig, built.drive.rigging.course, built.source.render.embedding.apply
+    wanted = np.array([
+        lift(built.solver.positions(now.state)) - lift(rig.positions(course.pose(now.frame / 30)))
+        for now in simulate(built, start)
+    ])  # fmt: skip
+    # The page begins at rest, the run with the speed of the rig: here that is none
+    assert np.abs(wanted).max() > 0.002
+    assert np.abs(found - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 
 def test_a_scene_that_the_page_cannot_step_is_refused(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ export class Character {
           this.square(F, hessian, K);
           for (let k = 0; k < r; k++) K[k * r + k] += shift;
           shift = Math.max(10 * shift, 1e-3 * Math.abs(K[0]));
-        } while (!factorise(K, r));
+        } while (!factorise(K, r) && shift < 1e6 * norm(S));
       }
       const d = g.slice();
       solve(K, d, r);
