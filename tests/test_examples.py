@@ -338,6 +338,22 @@ def check_skipping() -> None:
     assert np.abs(skipping.last - full.last).max() < 1e-2 * swung
 
 
+def check_flex() -> None:
+    """Flexed, flesh that is five times as stiff hangs from the bone of the upper arm a fifth as far as slack flesh."""
+    small = {"mesh": {"resolution": 16}, "time": {"frames": 24, "substeps": 1}}
+    motion = play("flex", small)
+    stiffening = motion.built.body.stiffening
+    assert stiffening is not None
+    hard = np.unique(motion.built.mesh.tets[stiffening.at(stiffening.poses[-1]) > 4.5])
+    slack = play("flex", {**small, "method": {"name": "full"}, "material": {"pose": []}})
+    sunk, deep = (
+        np.mean([one.frames[k] - skin(one, k) for k in range(13, 25)], axis=0)[hard, 1].mean()
+        for one in (motion, slack)
+    )
+    assert deep < -1e-4
+    assert 0.15 < sunk / deep < 0.3
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }
@@ -355,7 +371,7 @@ def test_every_example_is_checked_and_starts_with_a_comment() -> None:
 
 
 #: Cells along the longest side with which the doctor looks at an example, where 6 would leave too little of it.
-CELLS = {"bear": 16, "bend": 10, "cross": 10, "curl": 12, "flesh": 10, "skin": 12, "wave": 24, "walk": 26}
+CELLS = {"bear": 16, "bend": 10, "cross": 10, "curl": 12, "flesh": 10, "flex": 24, "skin": 12, "wave": 24, "walk": 26}
 
 
 @pytest.mark.parametrize("name", CHECKS)

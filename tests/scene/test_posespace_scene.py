@@ -71,6 +71,20 @@ def test_a_scene_is_trained_kept_found_again_and_compared(tmp_path: Path) -> Non
     assert any("has rank 10 instead of 8" in line for line in listener.said)
 
 
+def test_corrected_poses_have_a_basis_and_their_shape(tmp_path: Path) -> None:
+    mesh = set_stage(scene()).mesh
+    bulge = 0.01 * np.cos(np.pi * mesh.vertices[:, :1]) * np.sign(mesh.vertices) * [0.0, 1.0, 1.0]
+    np.savez(tmp_path / "bulge.npz", offsets=bulge)
+    corrected = {**SCENE["rig"], "correction": [{"pose": {"curl": 30.0}, "file": str(tmp_path / "bulge.npz")}]}
+    stage = set_stage(scene(rig=corrected, training={"heldout": 1}, method={**SCENE["method"], "tolerance": 0.15}))
+    built = prepare_scene(stage)
+    assert built.model.facts["met"]
+    (there,) = np.flatnonzero(np.isclose(built.model.poses[:, 0], np.radians(30.0)))
+    plain = set_stage(scene()).drive.rigging.rig
+    pose = built.model.poses[there]
+    assert np.allclose(stage.drive.rigging.rig.positions(pose) - plain.positions(pose), bulge, atol=1e-12)
+
+
 def test_an_error_that_is_missed_is_told() -> None:
     table = {**SCENE["method"], "rank": 2, "tolerance": 0.001}
     with pytest.warns(SuppleWarning, match=r"where 0\.1 % was asked for: raise method\.rank \(now 2\)"):

@@ -84,6 +84,6 @@ def _between(body: Body, rig: Rig, bases: PoseBases, way: float) -> list[PosedSp
 def _space(
     body: Body, pose: FloatArray, shares: FloatArray, rest: FloatArray, columns: FloatArray, name: str
 ) -> PosedSpace:
-    posed = body.posed(rest, name)
+    posed = body.posed(rest, name, pose)
     basis = Basis(columns, body.mass, "bases of poses", np.zeros(columns.shape[1]))
     return PosedSpace(pose, shares, posed, uncouple(basis, posed, rest))

@@ -1,6 +1,6 @@
 """Body: mesh, materials, mass, damping, pins; energy, force, stiffness on all or on chosen elements."""
 
-from supple.elastic.body import Body, Damping, elastic_energy, elastic_gradient
+from supple.elastic.body import Body, Damping, Stiffening, elastic_energy, elastic_gradient
 from supple.elastic.elements import Elements
 from supple.elastic.kernels import EXACT, PROJECTED, VISCOUS
 from supple.elastic.pins import Pins
@@ -14,6 +14,7 @@ __all__ = [
     "Damping",
     "Elements",
     "Pins",
+    "Stiffening",
     "StiffnessMap",
     "elastic_energy",
     "elastic_gradient",

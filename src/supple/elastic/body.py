@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from supple.errors import MaterialError, MeshError
 from supple.material import Material
 from supple.mesh.tetmesh import TetMesh
 
-__all__ = ["Body", "Damping", "elastic_energy", "elastic_gradient"]
+__all__ = ["Body", "Damping", "Stiffening", "elastic_energy", "elastic_gradient"]
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +28,21 @@ class Damping:
     """[1/s]"""
     stiffness: float = 0.0
     """[s]"""
+
+
+class Stiffening(Protocol):
+    """How much stiffer than its materials a body is in the poses of a rig, tet by tet."""
+
+    poses: FloatArray
+    """In which it is known, (k, p)."""
+    neutral: FloatArray
+    """Factors in the neutral pose, (m,)."""
+
+    def at(self, pose: FloatArray) -> FloatArray:
+        """Factors in a pose, (m,)."""
+
+    def digest(self) -> str:
+        """Fingerprint of all factors."""
 
 
 def elastic_energy(parts: tuple[Elements, ...], x: FloatArray) -> float:
@@ -60,6 +76,8 @@ class Body:
     """Lumped mass of every vertex [kg], (n,)."""
     pins: Pins
     damping: Damping
+    stiffening: Stiffening | None = None
+    """How stiff it is in other poses than the neutral one, where that is not all the same."""
 
     @classmethod
     def build(
@@ -92,9 +110,30 @@ class Body:
         """The same body held by other pins."""
         return replace(self, pins=pins)
 
-    def posed(self, positions: FloatArray, name: str = "the posed rest shape") -> "Body":
-        """The same mesh, mass, damping and pins with elements at rest at `positions` [m], (n, 3), called `name`."""
-        return replace(self, parts=tuple(part.with_rest(positions, name) for part in self.parts))
+    def stiffened(self, stiffening: Stiffening) -> "Body":
+        """The same body, as stiff as it is in the neutral pose, that stiffens in others."""
+        if stiffening.neutral.shape != (len(self.mesh.tets),):
+            raise MaterialError(
+                f"stiffness of {stiffening.neutral.size:,} tets does not fit {len(self.mesh.tets):,}: give one each."
+            )
+        return replace(self, parts=self._scaled(stiffening.neutral), stiffening=stiffening)
+
+    def posed(
+        self, positions: FloatArray, name: str = "the posed rest shape", pose: FloatArray | None = None
+    ) -> "Body":
+        """The same mesh, mass, damping and pins with elements at rest at `positions` [m], (n, 3), called `name`.
+
+        A body that stiffens must know of which `pose` they are, (p,).
+        """
+        rest = replace(self, parts=tuple(part.with_rest(positions, name) for part in self.parts), stiffening=None)
+        if self.stiffening is None:
+            return rest
+        if pose is None:
+            raise MaterialError(f"{name} of a body that stiffens with the pose of its rig has no pose: give one.")
+        return replace(rest, parts=rest._scaled(self.stiffening.at(pose) / self.stiffening.neutral))
+
+    def _scaled(self, factors: FloatArray) -> tuple[Elements, ...]:
+        return tuple(part.with_stiffness(factors[part.ids]) for part in self.parts)
 
     def energy(self, x: FloatArray) -> float:
         """Elastic energy [J] at positions x [m]."""
@@ -135,4 +174,6 @@ class Body:
         for part in self.parts:
             digest.update(repr(part.material).encode() + part.ids.tobytes())
         digest.update(repr(self.damping).encode())
+        if self.stiffening is not None:
+            digest.update(self.stiffening.digest().encode())
         return digest.hexdigest()

@@ -68,8 +68,8 @@ class Elements:
         """The compiled loops over these elements."""
         return kernels(self.material.response, len(self.ids) >= PARALLEL_FROM)
 
-    def with_stiffness(self, factor: float) -> "Elements":
-        """The same elements with their energy multiplied."""
+    def with_stiffness(self, factor: float | FloatArray) -> "Elements":
+        """The same elements with their energy multiplied, all alike or each by its own factor, (m,)."""
         return replace(self, volume=self.volume * factor)
 
     def with_rest(self, positions: FloatArray, name: str = "the new rest shape") -> "Elements":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.cubature.element_map import ElementMap
 from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.io.model_archive import (
@@ -30,18 +31,22 @@ _SAME = 1e-6  # of the body's size: how far the rig may have its vertices from w
 
 def save_posespace(path: str | os.PathLike[str], model: PoseSpaceModel, body: Body, rig: Rig) -> Path:
     """Write a model of this body and rig as one .npz, in place of an older one only when it is whole; where it lies."""
+    names = [part.material.response.name for part in body.parts]
+    materials = list(dict.fromkeys(names))
+    kinds = np.array([materials.index(name) for name in names])[ElementMap(body).part[model.elements]]
     values = {
         "source": str(model.facts.get("alignment", "")),
         "reach": 0.0,
         "error": model.error,
         "stiffest": model.stiffest,
-        "materials": [part.material.response.name for part in body.parts],
+        "materials": materials,
+        "damping": [body.damping.mass, body.damping.stiffness],
         "body": fingerprint(body),
         "rig": {"controls": list(rig.controls)},
         "facts": dict(model.facts),
     }
     placed = np.array([rig.positions(pose, model.watched) for pose in model.poses])
-    return write_members(Path(path), POSESPACE, values, {**model.arrays(), "placed": placed})
+    return write_members(Path(path), POSESPACE, values, {**model.arrays(), "kinds": kinds, "placed": placed})
 
 
 def is_posespace_file(path: str | os.PathLike[str]) -> bool:
@@ -53,7 +58,7 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
     """The model in a file, bit for bit as it was saved; one for another body or rig than the given is refused."""
     file = Path(path)
     values, arrays = read_members(file, POSESPACE)
-    placed = arrays.pop("placed")
+    placed, kinds = arrays.pop("placed"), arrays.pop("kinds")
     given = values.get("stiffest")
     stiffest = given if isinstance(given, float) else 0.0
     refuse(file, {"its description is damaged": not 0.0 < stiffest < np.inf})
@@ -61,14 +66,15 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
     m, n, _, r = arrays["columns"].shape
     pairs, c, i = m * (m + 1) // 2, len(arrays["elements"]), len(arrays["particles"])
     k, q = len(arrays["pairs"]), len(arrays["corrections"])
-    turned = pairs if len(arrays["turned"]) else 0
+    turned, stiffened = (count if len(arrays[name]) else 0 for name, count in (("turned", pairs), ("stiffness", m)))
     check_shapes(
         file,
-        {**arrays, "placed": placed},
+        {**arrays, "placed": placed, "kinds": kinds},
         {
             "poses": (m, -1), "points": (m, -1), "edges": (c, m, 9, r), "gram": (pairs, r, r),
-            "turned": (turned, 9, r, r), "gravity": (m, 3, r), "elements": (c,), "corners": (c, 4), "volumes": (c,),
-            "moduli": (3, c), "weights": (m, c), "particles": (i,), "masses": (m, i), "placed": (m, -1, 3),
+            "turned": (turned, 9, r, r), "gravity": (m, 3, r), "elements": (c,), "kinds": (c,),
+            "corners": (c, 4), "volumes": (c,), "moduli": (3, c), "weights": (m, c), "stiffness": (stiffened, c),
+            "particles": (i,), "masses": (m, i), "placed": (m, -1, 3),
             "owners": (r if len(arrays["owners"]) else 0,), "pairs": (k, 4), "pair_weights": (k, 4),
             "pair_normals": (m if k else 0, k, 3), "pair_thickness": (k,), "corrected": (q, -1),
             "corrections": (q, n if q else -1, 3),
@@ -82,6 +88,7 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
         file,
         {
             "it has no pose, column or element": not (m and r and c),
+            "it has stiffness that is not above zero": bool((arrays["stiffness"] <= 0.0).any()),
             "it has weights below zero": bool((arrays["weights"] < 0.0).any() or (arrays["masses"] < 0.0).any()),
         },
     )

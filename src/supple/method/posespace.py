@@ -248,6 +248,7 @@ class PoseSpaceSolver:
             model.volumes,
             np.searchsorted(self._watched, model.corners),
             model.moduli,
+            np.log(model.stiffness),
             bounds,
             model.gram,
             model.turned,

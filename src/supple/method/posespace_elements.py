@@ -6,7 +6,7 @@ from numba import njit
 from supple.linalg.small import cofactor, det, matmul_tn, point
 from supple.method.reduced_newton import WHOLE
 
-__all__ = ["POSED", "pad_width", "pose_elements"]
+__all__ = ["POSED", "pad_width", "pose_elements", "stiffen_elements"]
 
 # Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
@@ -51,6 +51,20 @@ def pose_elements(edges, weights, volumes, corners, w, placed, R, scale, single,
                 single[e, 3 * i : 3 * (i + 1)],
             )  # fmt: skip
     return worst, who
+
+
+@njit(cache=True, error_model="numpy")
+def stiffen_elements(logs, w, table):
+    """Multiply volumes times weights, table[0] (c,), by the stiffness in a pose: Eq. (36) of [XB16] in the logarithm.
+
+    logs (m, c), or none where there is nothing to do.
+    """
+    for e in range(logs.shape[1] if logs.shape[0] else 0):
+        total = 0.0
+        for i in range(w.size):
+            if w[i] > 0.0:
+                total += w[i] * logs[i, e]
+        table[0, e] *= np.exp(total)
 
 
 @point

@@ -56,6 +56,8 @@ class PoseSpaceModel:
     """(3, c)"""
     weights: FloatArray
     """(m, c)"""
+    stiffness: FloatArray
+    """Factors of the stiffness of the elements, (m, c); none of them where it is the same in all poses."""
     particles: NDArray[np.int64]
     """Vertices at which the rig's acceleration is felt, (i,)."""
     masses: FloatArray
@@ -128,7 +130,9 @@ def assemble(
     root = Root.of(rig)
     m, n, r = len(bases.poses), len(body.mass), bases.rank
     fields = bases.columns.reshape(m, n, 3, r)
-    first = ReducedElements.build(body.posed(bases.rest[0]), bases.columns[0], rules.elements, rules.weights[0])
+    first = ReducedElements.build(
+        body.posed(bases.rest[0], pose=bases.poses[0]), bases.columns[0], rules.elements, rules.weights[0]
+    )
     elements = ElementMap(body)
     several = bases.owners is not None and len(np.unique(bases.owners)) > 1
     owners = np.array(bases.owners if several else np.zeros(r), np.int64)
@@ -156,6 +160,7 @@ def assemble(
         volumes=np.linalg.det((x[:, 1:] - x[:, :1]).transpose(0, 2, 1)) / 6.0,
         moduli=first.table[1:].copy(),
         weights=np.ascontiguousarray(rules.weights[:, order]),
+        stiffness=_stiffness(body, bases.poses)[:, who],
         particles=np.asarray(rules.inertia_vertices, np.int64),
         masses=rules.inertia_weights * body.mass[rules.inertia_vertices],
         stiffest=float(np.linalg.eigvalsh(first.stiffness(np.zeros(r)))[-1]),
@@ -178,6 +183,12 @@ def _kinds(body: Body) -> NDArray[np.int64]:
     """The kind of material of each of the body's parts, numbered as they come."""
     kinds: dict[Any, int] = {}
     return np.array([kinds.setdefault(part.material.response, len(kinds)) for part in body.parts])
+
+
+def _stiffness(body: Body, poses: FloatArray) -> FloatArray:
+    """Factors of the stiffness of all tets in poses, (m, tets), or (0, tets) where they are always 1."""
+    found = [] if body.stiffening is None else [body.stiffening.at(pose) for pose in poses]
+    return np.array(found).reshape(-1, len(body.mesh.tets))
 
 
 def products_by_axes(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
-from supple.method.posespace_elements import POSED, pose_elements
+from supple.method.posespace_elements import POSED, pose_elements, stiffen_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
 from supple.method.posespace_regions import LOCAL
@@ -57,6 +57,8 @@ class PoseTables(NamedTuple):
     """Of the elements among the vertices placed, (c, 4)."""
     moduli: FloatArray
     """(3, c)"""
+    firmness: FloatArray
+    """Logarithms of the factors of the stiffness, (m, c), or none of them."""
     bounds: NDArray[np.int64]
     gram: FloatArray
     """(m (m + 1) / 2, r, r)"""
@@ -167,6 +169,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
         told[4], told[5] = FLAT_REST, who
         y[0] = begin[0]
         return
+    stiffen_elements(t.firmness, w, table)
     M, S, load = np.empty((rank, rank)), np.zeros((rank, rank)), np.zeros(rank)
     push_handles(driven.handles, w, R, driven.pulls[b], driven.stiffness[b], S, load)
     ahead, carried = np.zeros(rank), np.zeros((2, rank))

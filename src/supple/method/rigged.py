@@ -59,7 +59,7 @@ class RiggedBody:
             return self.body
         key = pose.tobytes()
         if self._last is None or self._last[0] != key:
-            self._last = key, self.body.posed(self.rig.positions(pose), self._name(pose, moment.time))
+            self._last = key, self.body.posed(self.rig.positions(pose), self._name(pose, moment.time), pose)
         return self._last[1]
 
     def carry(self, inputs: Inputs) -> RigCarry | None:

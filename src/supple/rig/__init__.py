@@ -15,6 +15,7 @@ from supple.rig.loop import looped
 from supple.rig.motion import Motion
 from supple.rig.moved import Moved
 from supple.rig.pose_space import PoseSpace
+from supple.rig.pose_stiffness import PoseStiffness
 from supple.rig.pose_weights import PoseWeights
 from supple.rig.preroll import preroll
 from supple.rig.retarget import Retargeted, retarget
@@ -41,6 +42,7 @@ __all__ = [
     "Motion",
     "Moved",
     "PoseSpace",
+    "PoseStiffness",
     "PoseWeights",
     "Reach",
     "Retargeted",

@@ -35,6 +35,7 @@ from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
 from supple.scene.material import Model, describe_material, make_material
 from supple.scene.obstacle import make_obstacle
+from supple.scene.pose_stiffness import describe_stiffness, make_stiffness
 from supple.scene.projective import make_shell_body, projective_solver, refuse_unserved, tie_body
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.rigging import Rigging, make_rigging
@@ -110,6 +111,7 @@ class Stage:
             f"{extents} m, {self.body.mass.sum():.3g} kg",
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
             *([] if drive.rigging is None else drive.rigging.describe()),
+            *([] if self.body.stiffening is None else [describe_stiffness(self.body.stiffening)]),
             *([] if contact is None else [self._describe_contact(contact)]),
             f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
             f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
@@ -160,6 +162,9 @@ def set_stage(scene: Scene) -> Stage:
     held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
     held += [] if rigging is None else [rigging.held.pins]
     body, materials = _make_body(si, mesh, Pins.merge(held), metres)
+    if rigging is not None:
+        stiffness = make_stiffness(si.material.pose, source, rigging, metres)
+        body = body if stiffness is None else body.stiffened(stiffness)
     tied = tie_body(si, body, next(iter(materials.values()))) if scene.method.is_projective else None
     body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(

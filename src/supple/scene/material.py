@@ -11,10 +11,11 @@ from pydantic import Field, field_validator, model_validator
 
 from supple.errors import SceneError
 from supple.material import MATERIALS, PRESETS, Material
-from supple.scene.section import Section, Unit
+from supple.scene.pose_table import PoseTable
+from supple.scene.section import FILE, LENGTH, Section, Unit
 from supple.scene.select import Select
 
-__all__ = ["MaterialTable", "Model", "RegionTable", "describe_material", "make_material"]
+__all__ = ["MaterialTable", "Model", "PoseMaterialTable", "RegionTable", "describe_material", "make_material"]
 
 Model = Literal["linear", "stvk", "corotational", "neo_hookean", "stable_neo_hookean", "arruda_boyce"]
 ELASTIC = ("young", "poisson")
@@ -70,6 +71,36 @@ class RegionTable(_MaterialKeys):
     )
 
 
+class PoseMaterialTable(Section):
+    """How stiff flesh is in one pose; towards the other poses of such tables, and the neutral one, that fades."""
+
+    pose: PoseTable = Field(description="the pose: a name, or { elbow = [0, 0, 90] }")
+    stiffness: float = Field(default=1.0, gt=0, description="times the stiffness of the material")
+    select: Select | None = Field(default=None, description="tetrahedra, by centroid (default: all)")
+    bone: str | None = Field(default=None, description="the flesh around this bone instead")
+    paint: Annotated[str | None, FILE] = Field(
+        default=None,
+        description="an .npz file with `stiffness` instead, a factor for every vertex of the mesh, of its surface or "
+        "of the drawn surface",
+    )
+    smooth: Annotated[float | None, LENGTH] = Field(
+        default=None,
+        ge=0,
+        description="over how far the stiffness changes at the edge (default: not at all; 0.02 of the body for paint)",
+    )
+
+    @model_validator(mode="after")
+    def _is_one_place(self) -> PoseMaterialTable:
+        given = [key for key in ("select", "bone", "paint") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"has both {given[0]} and {given[1]}: keep one of them")
+        if not given and "stiffness" not in self.model_fields_set:
+            raise ValueError("has no stiffness: give a factor, or a file of them as `paint`")
+        if self.paint is not None and self.smooth == 0.0:
+            raise ValueError("has paint that may not run, so it would not get below the surface: give smooth above 0")
+        return self
+
+
 class MaterialTable(_MaterialKeys):
     """The whole body's material."""
 
@@ -81,6 +112,9 @@ class MaterialTable(_MaterialKeys):
     )
     regions: dict[str, RegionTable] = Field(
         default_factory=dict, description="parts of another material; where they overlap, the last one counts"
+    )
+    pose: list[PoseMaterialTable] = Field(
+        default_factory=list, description="poses in which flesh is stiffer or softer (full, posespace)"
     )
 
 

@@ -13,7 +13,7 @@ from supple.scene.collider import ColliderTable
 from supple.scene.contact import ContactTable
 from supple.scene.deformer_table import BlendShapeTable, CorrectionTable, DeformerTable
 from supple.scene.force import Force
-from supple.scene.material import MaterialTable, RegionTable
+from supple.scene.material import MaterialTable, PoseMaterialTable, RegionTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
 from supple.scene.motion_table import MotionTable, PoseKey
 from supple.scene.pin import Pin
@@ -33,6 +33,7 @@ TABLES: dict[str, type[Section]] = {
     "[mesh]": MeshTable,
     "[material]": MaterialTable,
     "[material.regions.NAME]": RegionTable,
+    "[[material.pose]]": PoseMaterialTable,
     "[shell]": ShellTable,
     "[skin]": SkinTable,
     "[volume]": VolumeTable,

@@ -20,6 +20,14 @@ def refuse_unbuilt(scene: Scene) -> None:
         )
     if scene.contact is not None and scene.contact.self_ == "rules" and name == "reduced" and scene.rig is None:
         raise SceneError('contact.self = "rules" is learned by poses and the scene has no [rig]: use "all".')
+    if scene.material.pose and (scene.rig is None or scene.rig.rest != "posed"):
+        raise SceneError(
+            'material.pose needs poses that are rest shapes: add a [rig] with rest = "posed", or remove the table.'
+        )
+    if scene.material.pose and name not in ("full", "posespace"):
+        raise SceneError(
+            f'method.name = "{name}" does not know material.pose: use "full" or "posespace", or remove it.'
+        )
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
     if name == "skipping":

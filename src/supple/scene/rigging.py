@@ -69,7 +69,10 @@ class Rigging:
 
     def rest_body(self, body: Body, time: float) -> Body:
         """The body with the rest shape that its energy at a time [s] is measured against."""
-        return body if self.rest == "neutral" else body.posed(self.rig.positions(self.course.pose(time)))
+        if self.rest == "neutral":
+            return body
+        pose = self.course.pose(time)
+        return body.posed(self.rig.positions(pose), pose=pose)
 
     def velocities(self, time: float) -> FloatArray:
         """How fast the rig moves every vertex as a run begins at a time [s], [m/s], (n, 3): from rest in a pre-roll."""

@@ -20,6 +20,7 @@ from supple.rig import Rig
 from supple.scene.build import Stage, reduced_solver
 from supple.scene.cases import case_steps, draw_judges, play_case
 from supple.scene.progress import Listener, SilentListener
+from supple.scene.rigging import Rigging
 from supple.scene.snapshot_cache import Recorded, SnapshotCache, record_cases
 from supple.scene.training_basis import soft_modes
 from supple.scene.training_search import Clock
@@ -50,7 +51,7 @@ def train_posespace(stage: Stage, *, cache: Path | None = None, listener: Listen
     listener, clock = listener or SilentListener(), Clock()
     method, table = stage.scene.method, stage.scene.training
     judges = _record(stage, SnapshotCache(cache), clock, listener)
-    given = np.array([rigging.posing.pose(one) for one in table.poses]).reshape(-1, len(rigging.rig.controls))
+    given = _given_poses(stage, rigging)
     among = _sample_motion(stage)
     with clock.phase("contact"), _heard(listener):
         touched = find_touched(stage, rigging.rig, among, given)
@@ -128,6 +129,13 @@ def _record(stage: Stage, cache: SnapshotCache, clock: Clock, listener: Listener
     recorded = record_cases(stage, draw_judges(stage, steps), cache, listener)
     clock.add("simulate", sum(one.seconds for one in recorded))
     return recorded
+
+
+def _given_poses(stage: Stage, rigging: Rigging) -> FloatArray:
+    """Poses that somebody named, (g, p): for a basis, or with a shape of their own, which no other pose tells of."""
+    rig = stage.scene.rig
+    tables = [*stage.scene.training.poses, *(one.pose for one in (rig.correction if rig is not None else ()))]
+    return np.array([rigging.posing.pose(one) for one in tables]).reshape(-1, len(rigging.rig.controls))
 
 
 def _sample_motion(stage: Stage) -> FloatArray:

@@ -49,7 +49,8 @@ def choose_poses(
     """
     models = PoseModels(body, rig, rank, alignments, maker)
     neutral = np.asarray(rig.neutral, np.float64)[None]
-    always = np.concatenate([neutral, _check_poses(given, neutral, "given")])
+    firm = None if body.stiffening is None else body.stiffening.poses
+    always = np.concatenate([neutral, *(_check_poses(some, neutral, "given") for some in (given, firm))])
     poses = np.concatenate([always, _check_poses(among, neutral, "to choose from")])
     points = np.array([models.point(pose) for pose in poses])
     chosen = _distinct(points, len(always))

@@ -29,9 +29,16 @@ _SAME = 0.005  # relative errors that differ by less are alike
 class PoseVibration:
     """A body at rest in a pose, with its first exact frequencies."""
 
-    def __init__(self, body: Body, shape: FloatArray, name: str = "the pose", count: int = COUNT) -> None:
+    def __init__(
+        self,
+        body: Body,
+        shape: FloatArray,
+        name: str = "the pose",
+        count: int = COUNT,
+        pose: FloatArray | None = None,
+    ) -> None:
         """`shape`: where all vertices are at rest [m], (n, 3), in a pose that messages call by its name."""
-        self._stiffness = RestStiffness(body.posed(shape, name), shape)
+        self._stiffness = RestStiffness(body.posed(shape, name, pose), shape)
         values, _ = softest_modes(self._stiffness, count)
         self.exact: FloatArray = np.sqrt(values) / (2.0 * np.pi)
         """[Hz], (c,)"""

@@ -134,7 +134,7 @@ class PoseModels:
         key = pose.tobytes()
         if key not in self._models:
             shape = self.rig.positions(pose)
-            body = self.body.posed(shape, self._name(pose))
+            body = self.body.posed(shape, self._name(pose), pose)
             columns = self._maker.make(body, shape, self.rank)
             self._models[key] = _PoseModel(shape, columns, find_vertex_turns(self.body, self.rig, pose))
         return self._models[key]
@@ -152,7 +152,7 @@ class PoseModels:
         key = still.tobytes()
         if key not in self._vibrations:
             shape = self.rig.positions(still)
-            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), self._looked)
+            self._vibrations[key] = PoseVibration(self.body, shape, self._name(still), self._looked, still)
         return self._vibrations[key]
 
     def _name(self, pose: FloatArray) -> str:

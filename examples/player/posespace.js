@@ -1,0 +1,318 @@
+// A character in pose space: x = Φ(p) + R U(p) y with U(p) = Σ w_i U_i, stepped as supple steps it.
+//
+// A frame says where a rig is: { point (e), placed (v, 3) [m], turn (3, 3) }, the pose as a point, the vertices that a
+// step looks at, the turn of the root. All arrays are flat, in rows; docs/files.md of supple has the layout of a model.
+
+import { dot, factorise, invertDistances, norm, solve, sum } from "./dense.js";
+import { MATERIALS, cofactor, det, energy, hessian, product, stress, viscosity } from "./materials.js";
+
+const IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+
+export class Character {
+  /** `file`: the members of a model, as `readNpz` gives them. */
+  constructor(file) {
+    if (file.format !== "supple pose-space model") throw new Error("this is no model in pose space.");
+    const values = JSON.parse(file.values), all = (name) => file[name].data;
+    [this.poses, this.vertices, , this.rank] = file.columns.shape;
+    this.count = file.elements.shape[0];
+    this.points = all("points");
+    this.embedding = file.points.shape[1];
+    [this.columns, this.edges, this.gram, this.turned] = ["columns", "edges", "gram", "turned"].map(all);
+    [this.gravity, this.volumes, this.weights, this.masses] = ["gravity", "volumes", "weights", "masses"].map(all);
+    this.firmness = all("stiffness").map(Math.log);
+    [this.damping, this.drag] = values.damping;
+    const unknown = values.materials.find((name) => !(name in MATERIALS));
+    if (unknown) throw new Error(`the material ${unknown} is not known here: use ${Object.keys(MATERIALS).join(", ")}.`);
+    this.materials = Array.from(all("kinds"), (kind) => MATERIALS[values.materials[kind]]);
+    const moduli = all("moduli"), c = this.count;
+    this.moduli = this.materials.map((_, e) => [moduli[e], moduli[c + e], moduli[2 * c + e]]);
+    const watched = [...new Set([...all("corners"), ...all("particles")])].sort((a, b) => a - b);
+    const place = new Map(watched.map((vertex, k) => [vertex, k]));
+    this.watched = watched.length;
+    this.corners = all("corners").map((vertex) => place.get(vertex));
+    this.particles = all("particles").map((vertex) => place.get(vertex));
+    this.feeling = this.pick(all("particles"));
+    this.trained = invertDistances(this.points, this.poses, this.embedding);
+    this.G = new Float64Array(9 * c * this.rank);
+    this.volume = new Float64Array(c);
+  }
+
+  /** Columns at some vertices, (m, k, 3, r). */
+  pick(vertices) {
+    const size = 3 * this.rank, out = new Float32Array(this.poses * vertices.length * size);
+    for (let i = 0; i < this.poses; i++) {
+      vertices.forEach((vertex, k) => {
+        const begin = (i * this.vertices + vertex) * size;
+        out.set(this.columns.subarray(begin, begin + size), (i * vertices.length + k) * size);
+      });
+    }
+    return out;
+  }
+
+  /** At rest in a frame. */
+  start(frame) {
+    const y = new Float64Array(this.rank), w = this.shares(frame.point), turn = Array.from(frame.turn);
+    const places = this.particlesAt(frame.placed);
+    return { y: [y, y], w: [w, w], turns: [turn, turn], places, speeds: places.map(() => 0), step: 1, elastic: 0 };
+  }
+
+  /** The state h seconds on, at `frame`; gravity [m/s²], and pulls: { rows (m, 3, r), force [N], stiffness [N/m] }. */
+  step(state, frame, h, gravity = [0, -9.81, 0], pulls = [], tolerance = 1e-4) {
+    const { rank: r } = this, w = this.shares(frame.point), R = Array.from(frame.turn), ratio = h / state.step;
+    this.poseElements(w, frame.placed, R);
+    const S = new Float64Array(r * r), load = new Float64Array(r);
+    push(this.gravity, w, R, gravity, 0, S, load, r);
+    for (const pull of pulls) push(pull.rows, w, R, pull.force, pull.stiffness, S, load, r);
+    this.feelRig(w, R, frame.placed, state, h, load);
+    const begin = state.y[0], { M, carried } = this.carry(w, state);
+    const ahead = begin.map((_, k) => (1 + ratio) * carried[0][k] - ratio * carried[1][k]);
+    this.carryTurns(w, state, R, ratio, ahead);
+    const reference = state.elastic + norm(load.map((x, k) => x - dot(S, k * r, begin, r)));
+    const ca = 1 / (h * h), cv = this.damping / h;
+    for (let k = 0; k < r; k++) load[k] += ca * ahead[k] + cv * carried[0][k];
+    if (this.drag > 0) this.addDrag(M, carried[0], this.drag / h, S, load);
+    for (let k = 0; k < r * r; k++) S[k] += (ca + cv) * M[k];
+    const guess = begin.map((x, k) => x + ratio * (x - state.y[1][k]));
+    const { y, elastic, iterations } = this.minimise(begin, guess, S, load, tolerance * reference);
+    const places = this.particlesAt(frame.placed);
+    const speeds = places.map((x, k) => (x - state.places[k]) / h);
+    return {
+      y: [y, begin], w: [w, state.w[0]], turns: [R, state.turns[0]], places, speeds, step: h, elastic, iterations,
+    };
+  }
+
+  /** Displacements from the rig [m], (k, 3), of what has rows (m, k, 3, r). */
+  displace(state, rows) {
+    const r = this.rank, k = rows.length / (this.poses * r), y = state.y[0], R = state.turns[0];
+    const u = new Float64Array(k);
+    state.w[0].forEach((share, i) => {
+      if (share > 0) for (let line = 0; line < k; line++) u[line] += share * dot(rows, (i * k + line) * r, y, r);
+    });
+    const out = new Float64Array(k);
+    for (let v = 0; v < k; v += 3) {
+      for (let a = 0; a < 3; a++) out[v + a] = R[3 * a] * u[v] + R[3 * a + 1] * u[v + 1] + R[3 * a + 2] * u[v + 2];
+    }
+    return out;
+  }
+
+  /** How much every example counts at a point: none below 0, 1 together. */
+  shares(point) {
+    const m = this.poses, e = this.embedding;
+    if (m === 1) return new Float64Array([1]);
+    const apart = Float64Array.from({ length: m }, (_, k) => {
+      let square = 0;
+      for (let a = 0; a < e; a++) square += (point[a] - this.points[k * e + a]) ** 2;
+      return Math.sqrt(square);
+    });
+    let w = apart.map((_, k) => dot(this.trained, k * m, apart, m));
+    const total = sum(w);
+    w = w.map((x) => (x > 1e-6 * total ? x / total : 0));
+    const left = sum(w);
+    return w.map((x) => x / left);
+  }
+
+  /** G of all elements about the shape of the moment, and volumes times weights times stiffness. */
+  poseElements(w, placed, R) {
+    const { count, poses, rank: r, corners, edges, G } = this, rows = new Float64Array(9 * r);
+    for (let e = 0; e < count; e++) {
+      const E = new Array(9);
+      for (let a = 0; a < 3; a++) {
+        for (let i = 0; i < 3; i++) E[3 * i + a] = placed[3 * corners[4 * e + a + 1] + i] - placed[3 * corners[4 * e] + i];
+      }
+      const D = product(R, E, true), size = det(D), C = cofactor(D);
+      if (!(size / 6 / this.volumes[e] > 1e-6)) throw new Error(`the pose turns element ${e} inside out.`);
+      let weight = 0, firmness = 0;
+      rows.fill(0);
+      for (let i = 0; i < poses; i++) {
+        if (w[i] === 0) continue;
+        weight += w[i] * this.weights[i * count + e];
+        if (this.firmness.length) firmness += w[i] * this.firmness[i * count + e];
+        const begin = (e * poses + i) * 9 * r;
+        for (let k = 0; k < 9 * r; k++) rows[k] += w[i] * edges[begin + k];
+      }
+      this.volume[e] = (weight * Math.exp(firmness) * Math.abs(size)) / 6;
+      for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) {
+        const [a, b, c] = [C[3 * j] / size, C[3 * j + 1] / size, C[3 * j + 2] / size], out = (9 * e + 3 * i + j) * r;
+        for (let k = 0; k < r; k++) {
+          G[out + k] = a * rows[3 * i * r + k] + b * rows[(3 * i + 1) * r + k] + c * rows[(3 * i + 2) * r + k];
+        }
+      }
+    }
+  }
+
+  /** Take U(p)ᵀ M a from the load, a the second difference of the rig at the particles. */
+  feelRig(w, R, placed, state, h, load) {
+    const { rank: r, poses } = this, count = this.particles.length;
+    const here = this.particlesAt(placed);
+    for (let k = 0; k < count; k++) {
+      let mass = 0;
+      for (let i = 0; i < poses; i++) mass += w[i] * this.masses[i * count + k];
+      const a = [0, 1, 2].map((x) => ((here[3 * k + x] - state.places[3 * k + x]) / h - state.speeds[3 * k + x]) / h);
+      for (let i = 0; i < poses; i++) {
+        if (w[i] > 0) for (let j = 0; j < 3; j++) {
+          const size = -w[i] * mass * (R[j] * a[0] + R[3 + j] * a[1] + R[6 + j] * a[2]);
+          const row = ((i * count + k) * 3 + j) * r;
+          for (let l = 0; l < r; l++) load[l] += size * this.feeling[row + l];
+        }
+      }
+    }
+  }
+
+  /** M = U(w)ᵀ M U(w), and U(w)ᵀ M U(w_s) y_s of the two moments before. */
+  carry(w, { w: before, y }) {
+    const { poses, rank: r, gram } = this, M = new Float64Array(r * r);
+    const carried = [new Float64Array(r), new Float64Array(r)];
+    for (let i = 0, pair = 0; i < poses; i++) {
+      for (let j = i; j < poses; j++, pair += r * r) {
+        const both = w[i] * w[j], there = before.map((one) => w[i] * one[j]);
+        const back = before.map((one) => (i === j ? 0 : w[j] * one[i]));
+        if (both === 0 && sum([...there, ...back]) === 0) continue;
+        for (let k = 0; k < r; k++) for (let l = 0; l < r; l++) {
+          const g = gram[pair + k * r + l];
+          M[k * r + l] += both * g;
+          if (i !== j) M[l * r + k] += both * g;
+          for (let s = 0; s < 2; s++) {
+            carried[s][k] += there[s] * g * y[s][l];
+            carried[s][l] += back[s] * g * y[s][k];
+          }
+        }
+      }
+    }
+    return { M, carried };
+  }
+
+  /** What the turning of the root adds to the motion carried along, by nine products for the axes. */
+  carryTurns(w, { w: before, y, turns }, R, ratio, ahead) {
+    if (!this.turned.length) return;
+    const { poses, rank: r, turned } = this;
+    const Q = [1 + ratio, -ratio].map((f, s) => product(R, turns[s], true).map((x, k) => f * (x - IDENTITY[k])));
+    if (Math.max(...Q.flat().map(Math.abs)) === 0) return;
+    for (let i = 0, pair = 0; i < poses; i++) {
+      for (let j = i; j < poses; j++, pair += 9 * r * r) {
+        for (let axes = 0; axes < 9; axes++) {
+          const back = 3 * (axes % 3) + Math.floor(axes / 3);
+          for (let s = 0; s < 2; s++) {
+            const there = w[i] * before[s][j] * Q[s][axes], here = i === j ? 0 : w[j] * before[s][i] * Q[s][back];
+            if (there === 0 && here === 0) continue;
+            for (let a = 0; a < r; a++) for (let b = 0; b < r; b++) {
+              const n = turned[pair + (axes * r + a) * r + b];
+              ahead[a] += there * n * y[s][b];
+              ahead[b] += here * n * y[s][a];
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /** Drag by stiffness against strain beside what the root carries along. */
+  addDrag(M, carried, factor, S, load) {
+    const { rank: r } = this, origin = carried.slice(), L = M.slice(), K = new Float64Array(r * r);
+    if (!factorise(L, r)) return;
+    solve(L, origin, r);
+    this.square(this.strain(origin), viscosity, K);
+    for (let k = 0; k < r; k++) for (let l = 0; l < k; l++) K[l * r + k] = K[k * r + l];
+    for (let k = 0; k < r; k++) {
+      load[k] += factor * dot(K, k * r, origin, r);
+      for (let l = 0; l < r; l++) S[k * r + l] += factor * K[k * r + l];
+    }
+  }
+
+  /** Newton's method for the energy of the elements and yᵀ S y / 2 - load y, with a line search where it is needed. */
+  minimise(begin, guess, S, load, goal) {
+    const { rank: r } = this, K = new Float64Array(r * r), least = 1e-12 * norm(load);
+    let y = guess, size = Infinity, careful = false, elastic = 0;
+    for (let iterations = 0; iterations < 60; iterations++) {
+      const F = this.strain(y), g = this.force(F), before = size;
+      elastic = norm(g);
+      for (let k = 0; k < r; k++) g[k] += dot(S, k * r, y, r) - load[k];
+      size = norm(g);
+      if (!(size < Infinity) || (!careful && size > before)) {
+        if (careful) break;
+        [y, careful, size] = [begin, true, Infinity];
+        continue;
+      }
+      if (size <= Math.max(goal, least)) return { y, elastic, iterations };
+      if (iterations === 0 || careful || size > 0.25 * before) {
+        let shift = 0;
+        do {
+          K.set(S);
+          this.square(F, hessian, K);
+          for (let k = 0; k < r; k++) K[k * r + k] += shift;
+          shift = Math.max(10 * shift, 1e-3 * Math.abs(K[0]));
+        } while (!factorise(K, r) && shift < 1e6 * norm(S));
+      }
+      const d = g.slice();
+      solve(K, d, r);
+      const slope = sum(d.map((x, k) => -x * g[k])), here = careful ? this.height(y, S, load) : 0;
+      const ahead = (t) => y.map((x, k) => x - t * d[k]);
+      let t = 1;
+      if (careful) {
+        const enough = (t) => here + 1e-4 * t * slope + 1e-15 * Math.abs(here);
+        while (t > 1e-6 && !(this.height(ahead(t), S, load) <= enough(t))) t /= 2;
+      }
+      y = ahead(t > 1e-6 ? t : 1);  // energies too close to tell apart: the residual decides
+    }
+    throw new Error("a step did not converge: move the pose more slowly.");
+  }
+
+  strain(y) {
+    const F = new Array(this.count);
+    for (let e = 0; e < this.count; e++) {
+      F[e] = IDENTITY.map((x, k) => x + dot(this.G, (9 * e + k) * this.rank, y, this.rank));
+    }
+    return F;
+  }
+
+  force(F) {
+    const g = new Float64Array(this.rank);
+    F.forEach((one, e) => stress(this.materials[e], one, this.moduli[e]).forEach((P, k) => {
+      const row = (9 * e + k) * this.rank, size = this.volume[e] * P;
+      for (let l = 0; l < g.length; l++) g[l] += size * this.G[row + l];
+    }));
+    return g;
+  }
+
+  height(y, S, load) {
+    const elastic = this.strain(y).map((F, e) => this.volume[e] * energy(this.materials[e], F, this.moduli[e]));
+    return sum(elastic) + sum(y.map((x, k) => x * (0.5 * dot(S, k * this.rank, y, this.rank) - load[k])));
+  }
+
+  /** Add Gᵀ H G of all elements to K, in its lower triangle. */
+  square(F, curvature, K) {
+    const { rank: r, G, volume } = this, T = new Float64Array(9 * r);
+    for (let e = 0; e < this.count; e++) {
+      const H = curvature(this.materials[e], F[e], this.moduli[e]), begin = 9 * e * r;
+      T.fill(0);
+      for (let k = 0; k < 9; k++) {
+        for (let l = 0; l < 9; l++) {
+          const h = volume[e] * H[9 * k + l], row = begin + l * r;
+          if (h !== 0) for (let b = 0; b < r; b++) T[k * r + b] += h * G[row + b];
+        }
+      }
+      for (let a = 0; a < r; a++) {
+        const g = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((k) => G[begin + k * r + a]);
+        for (let b = 0; b <= a; b++) {
+          K[a * r + b] += g[0] * T[b] + g[1] * T[r + b] + g[2] * T[2 * r + b] + g[3] * T[3 * r + b] + g[4] * T[4 * r + b]
+            + g[5] * T[5 * r + b] + g[6] * T[6 * r + b] + g[7] * T[7 * r + b] + g[8] * T[8 * r + b];
+        }
+      }
+    }
+  }
+
+  particlesAt(placed) {
+    const out = new Float64Array(3 * this.particles.length);
+    this.particles.forEach((vertex, k) => out.set(placed.slice(3 * vertex, 3 * vertex + 3), 3 * k));
+    return out;
+  }
+}
+
+/** A force at a point that moves by R J y, J of rows (m, 3, r), and a spring there. */
+function push(rows, w, R, force, stiffness, S, load, r) {
+  const J = new Float64Array(3 * r);
+  w.forEach((share, i) => { for (let k = 0; k < 3 * r; k++) J[k] += share * rows[i * 3 * r + k]; });
+  for (let k = 0; k < r; k++) {
+    for (let a = 0; a < 3; a++) for (let j = 0; j < 3; j++) load[k] += force[a] * R[3 * a + j] * J[j * r + k];
+    for (let l = 0; l < r; l++) for (let j = 0; j < 3; j++) S[k * r + l] += stiffness * J[j * r + k] * J[j * r + l];
+  }
+}
