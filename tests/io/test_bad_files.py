@@ -7,6 +7,8 @@ import pytest
 
 from supple.errors import FileFormatError, MeshError, SuppleError
 from supple.io import (
+    SURFACE_SUFFIXES,
+    TET_SUFFIXES,
     CacheInfo,
     load_checkpoint,
     load_mesh,
@@ -20,40 +22,50 @@ from supple.io import (
 )
 from supple.mesh import TetMesh
 
-SUFFIXES = [".npz", ".msh", ".mesh", ".vtu", ".obj", ".ply", ".off"]
+SUFFIXES = [*TET_SUFFIXES, *SURFACE_SUFFIXES]
+
+
+def pair(suffix: str) -> tuple[str, ...]:
+    """TetGen has two files to a mesh."""
+    return (".node", ".ele") if suffix in (".node", ".ele") else (suffix,)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_missing_file_is_named(tmp_path, suffix):
-    with pytest.raises(FileFormatError, match=rf"no{suffix} cannot be found"):
+    with pytest.raises(FileFormatError, match=r"no\.\w+ cannot be found"):
         load_mesh(tmp_path / f"no{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_directory_is_named(tmp_path, suffix):
-    (tmp_path / f"a{suffix}").mkdir()
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").mkdir()
     with pytest.raises(FileFormatError, match="is a directory; name a file in it"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_an_empty_file_is_named(tmp_path, suffix):
-    (tmp_path / f"a{suffix}").touch()
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").touch()
     with pytest.raises(FileFormatError, match="is empty; export it again"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"solid stl\nfacet\n", b"\n\n \n"])
+@pytest.mark.parametrize(
+    "content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"solid stl\nfacet\n", b"\n\n \n", b"{}"]
+)
 def test_another_format_under_the_name_is_refused(tmp_path, suffix, content):
-    (tmp_path / f"a{suffix}").write_bytes(content)
-    with pytest.raises(FileFormatError, match=rf"a{suffix}"):
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"a\.\w+"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 def test_an_unknown_suffix_lists_what_is_read(tmp_path):
     (tmp_path / "a.fbx").write_bytes(b"Kaydara")
-    with pytest.raises(FileFormatError, match=r"\.npz, \.msh, \.mesh, \.vtu, \.obj, \.ply, \.off"):
+    with pytest.raises(FileFormatError, match=r"\.npz, \.msh, \.mesh, \.vtu, .*\.obj, \.ply, \.off"):
         load_mesh(tmp_path / "a.fbx")
     with pytest.raises(FileFormatError, match=r"tet meshes are read from"):
         load_tets(tmp_path / "a.obj")
@@ -71,7 +83,7 @@ def test_a_flat_tet_is_named_with_its_file(tmp_path):
     ("arrays", "reason"),
     [
         ({"vertices": np.eye(3)}, "no array 'tets'"),
-        ({"vertices": np.full((4, 3), np.nan), "tets": [[0, 1, 2, 3]]}, "not finite"),
+        ({"vertices": np.full((4, 3), np.nan), "tets": [[0, 1, 2, 3]]}, "not a finite"),
         ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, 4]]}, "refer to entry 4"),
         ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, -1]]}, "refer to entry -1"),
         ({"vertices": np.eye(4), "tets": [[0, 1, 2, 3]]}, r"shape \(4, 4\)"),
@@ -153,8 +165,10 @@ def mutations(data: bytes, count: int, seed: int):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_damaged_files_give_only_named_errors(tmp_path, suffix, tets, polygons):
     path = tmp_path / f"a{suffix}"
-    if suffix in (".obj", ".ply", ".off"):
-        save_surface(path, polygons)
+    if suffix in SURFACE_SUFFIXES:
+        save_surface(path.with_suffix(".glb") if suffix == ".gltf" else path, polygons)
+        if suffix == ".gltf":
+            path.with_suffix(".glb").rename(path)  # told by its content
     else:
         save_tets(path, tets)
     refused = _count_refused(path, load_mesh, 400)

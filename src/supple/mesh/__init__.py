@@ -9,6 +9,7 @@ from supple.mesh.stuffing import Distance, stuff
 from supple.mesh.tetmesh import TetMesh, tet_volumes
 from supple.mesh.tetrahedralise import Solid, tetrahedralise
 from supple.mesh.trimesh import TriMesh
+from supple.mesh.weld import weld_points
 from supple.mesh.winding import SurfaceDistance
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "stuff",
     "tet_volumes",
     "tetrahedralise",
+    "weld_points",
 ]

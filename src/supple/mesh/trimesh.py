@@ -24,6 +24,8 @@ class TriMesh:
     face_counts: NDArray[np.int32] | None = None  #: corners of every polygon, shape (p,); None: triangles only
     face_indices: NDArray[np.int32] | None = None  #: corners of all polygons in turn, shape (sum(face_counts),)
     uv: NDArray[np.float64] | None = None  #: texture coordinates of every polygon corner (or triangle corner), (c, 2)
+    groups: NDArray[np.int32] | None = None  #: number of every polygon's (or triangle's) group, shape (p,)
+    group_names: tuple[str, ...] = ()  #: name of every group number
 
     @classmethod
     def clean(cls, vertices: ArrayLike, triangles: ArrayLike, uv: ArrayLike | None = None) -> TriMesh:
@@ -36,7 +38,7 @@ class TriMesh:
         cells = check_cells(triangles, 3, len(points), "triangle")
         corners = _check_uv(uv, cells.size)
         notes: tuple[str, ...] = ()
-        keep = (np.diff(np.sort(cells, axis=1), axis=1) > 0).all(axis=1)
+        keep = _proper(cells)
         if not keep.all():
             notes += (f"dropped {plural(int((~keep).sum()), 'triangle')} with a repeated corner",)
             cells = check_cells(cells[keep], 3, len(points), "triangle")
@@ -60,9 +62,15 @@ class TriMesh:
         points, column, dropped = drop_unused(points, flat[:, None])
         flat = column[:, 0]
         triangles = flat[_fan_corners(sizes)]
-        proper = (np.diff(np.sort(triangles, axis=1), axis=1) > 0).all(axis=1)
-        triangles = check_cells(triangles[proper], 3, len(points), "triangle")
+        triangles = check_cells(triangles[_proper(triangles)], 3, len(points), "triangle")
         return cls(points, triangles, _note_dropped(dropped), sizes, flat, _check_uv(uv, len(flat)))
+
+    def triangle_corners(self) -> NDArray[np.int64]:
+        """Place of every triangle's corners in the list of all polygon corners, to which `uv` belongs, shape (k, 3)."""
+        if self.face_counts is None or self.face_indices is None:
+            return np.arange(self.triangles.size).reshape(-1, 3)
+        fans = _fan_corners(self.face_counts)
+        return fans[_proper(self.face_indices[fans])]
 
     def areas(self) -> NDArray[np.float64]:
         """Areas [m^2] of the triangles, shape (k,)."""
@@ -162,6 +170,12 @@ def _check_uv(uv: ArrayLike | None, corners: int) -> NDArray[np.float64] | None:
 
 def _note_dropped(count: int) -> tuple[str, ...]:
     return (f"dropped {plural(count, 'vertex', 'vertices')} that no face uses",) if count else ()
+
+
+def _proper(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which triangles have three different corners, shape (k,)."""
+    a, b, c = triangles.T
+    return (a != b) & (b != c) & (c != a)
 
 
 def _fan_corners(sizes: NDArray[np.int32]) -> NDArray[np.int64]:
