@@ -10,8 +10,9 @@ from supple.errors import FileFormatError, OutputError
 from supple.io.drawn import RenderMesh
 from supple.io.files import probe_folder, writing
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
-from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES
+from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
+from supple.io.raw import Lacking
 from supple.io.record_npz import NpzWriter
 from supple.io.record_obj import ObjWriter, find_sequence
 from supple.io.record_usd import UsdWriter
@@ -22,6 +23,8 @@ from supple.io.replay_obj import ObjCache
 from supple.io.replay_usd import UsdCache
 from supple.io.replay_vtu import PvdCache
 from supple.io.source import mesh_suffix
+from supple.io.usd_layers import USD_OUT
+from supple.io.usd_read import USD_SUFFIXES
 from supple.mesh import TetMesh, TriMesh
 
 __all__ = [
@@ -35,8 +38,7 @@ __all__ = [
     "probe",
 ]
 
-USD_SUFFIXES = (".usd", ".usdc", ".usda")
-CACHE_SUFFIXES = (*USD_SUFFIXES, ".pvd", ".npz", ".obj")  #: suffixes that a run is recorded as
+CACHE_SUFFIXES = (*USD_OUT, ".pvd", ".npz", ".obj")  #: suffixes that a run is recorded as
 
 
 def probe(path: str | os.PathLike[str]) -> None:
@@ -85,16 +87,19 @@ def open_cache(path: str | os.PathLike[str]) -> Cache:
     file = Path(path)
     suffix = mesh_suffix(file)
     if suffix in USD_SUFFIXES:
-        return UsdCache(file)
+        try:
+            return UsdCache(file)
+        except Lacking:  # tets alone
+            return MeshCache(file)
     if suffix == ".pvd":
         return PvdCache(file)
     if suffix == ".obj" and not file.exists() and find_sequence(file):
         return ObjCache(file)
     if suffix == ".npz" and _is_recording(file):
         return NpzCache(file)
-    if suffix in (*TET_SUFFIXES, *SURFACE_SUFFIXES):
+    if suffix in MESH_SUFFIXES:
         return MeshCache(file)
-    known = ", ".join(dict.fromkeys((*CACHE_SUFFIXES, *TET_SUFFIXES, *SURFACE_SUFFIXES)))
+    known = ", ".join(dict.fromkeys((*CACHE_SUFFIXES, *MESH_SUFFIXES)))
     raise FileFormatError(f"{file}: recordings and meshes are read from {known}; convert it to one of these.")
 
 

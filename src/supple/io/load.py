@@ -19,20 +19,21 @@ from supple.io.npz import read_npz_tets
 from supple.io.obj import parse_obj
 from supple.io.off import parse_off
 from supple.io.ply import parse_ply
-from supple.io.raw import RawSurface, RawTets, drop_thin, select_polygons
+from supple.io.raw import Lacking, RawSurface, RawTets, drop_thin, select_polygons
 from supple.io.source import Source, mesh_suffix, read_source
 from supple.io.stl import parse_stl
 from supple.io.tetgen import read_tetgen
 from supple.io.tobj import parse_tobj
+from supple.io.usd_read import USD_SUFFIXES, read_usd_surface, read_usd_tets
 from supple.io.veg import parse_veg
 from supple.io.vtk_legacy import parse_legacy_surface, parse_legacy_tets
 from supple.io.vtu import parse_vtu
 from supple.mesh import TetMesh, TriMesh
 
 __all__ = [
+    "MESH_SUFFIXES",
     "SURFACE_SUFFIXES",
     "TET_SUFFIXES",
-    "holds_tets",
     "load_mesh",
     "load_surface",
     "load_tets",
@@ -71,10 +72,16 @@ SURFACE_READERS: dict[str, Surface] = {
     ".glb": lambda path, lenient: read_gltf(path, lenient=lenient),
     ".gltf": lambda path, lenient: read_gltf(path, lenient=lenient),
 }
-EITHER = {".vtk": _surface(parse_legacy_surface)}  # hold tets or else a surface
+TET_READERS |= {suffix: lambda path, lenient: read_usd_tets(path, lenient=lenient) for suffix in USD_SUFFIXES}
+EITHER: dict[str, Surface] = {
+    ".vtk": _surface(parse_legacy_surface),
+    **{suffix: lambda path, lenient: read_usd_surface(path, lenient=lenient) for suffix in USD_SUFFIXES},
+}
+"""Readers of surfaces for suffixes that hold tets or else a surface."""
 
 TET_SUFFIXES = tuple(TET_READERS)  #: suffixes that tet meshes are read from; `.gz` may follow most
-SURFACE_SUFFIXES = tuple(SURFACE_READERS)  #: suffixes that surfaces are read from; `.gz` may follow
+MESH_SUFFIXES = tuple(dict.fromkeys((*TET_READERS, *SURFACE_READERS)))  #: those of both
+SURFACE_SUFFIXES = (*SURFACE_READERS, *EITHER)  #: suffixes that surfaces are read from; `.gz` may follow
 
 FAR = 1e30  # no length, in any unit; volumes of what lies farther overflow
 
@@ -93,7 +100,7 @@ def read_tets(path: Path, *, lenient: bool = False) -> RawTets:
 def read_surface(path: Path, *, lenient: bool = False) -> RawSurface:
     """Polygons of the file as plain arrays, not yet put right; lenient keeps what is not finite or out of range."""
     suffix = mesh_suffix(path)
-    if suffix not in SURFACE_READERS and suffix not in EITHER:
+    if suffix not in SURFACE_SUFFIXES:
         raise _unknown(path, "surfaces", SURFACE_SUFFIXES)
     raw = (SURFACE_READERS.get(suffix) or EITHER[suffix])(path, lenient)
     check_count(str(path), len(raw.vertices), "vertices")
@@ -140,21 +147,16 @@ def _with_groups(mesh: TriMesh, raw: RawSurface) -> TriMesh:
 def load_mesh(path: str | os.PathLike[str]) -> TetMesh | TriMesh:
     """Tet mesh or surface of the file, whichever its format holds."""
     suffix = mesh_suffix(Path(path))
-    if suffix in EITHER and not holds_tets(Path(path)):
-        return load_surface(path)
+    if suffix in EITHER:
+        try:
+            return load_tets(path)
+        except Lacking:
+            return load_surface(path)
     if suffix in TET_SUFFIXES:
         return load_tets(path)
     if suffix in SURFACE_SUFFIXES:
         return load_surface(path)
-    raise _unknown(Path(path), "meshes", (*TET_SUFFIXES, *SURFACE_SUFFIXES))
-
-
-def holds_tets(path: Path) -> bool:
-    """Whether a file of a format that may hold either holds tets."""
-    try:
-        return len(read_tets(path, lenient=True).tets) > 0
-    except FileFormatError:
-        return False
+    raise _unknown(Path(path), "meshes", MESH_SUFFIXES)
 
 
 def _unknown(path: Path, what: str, suffixes: Sequence[str]) -> FileFormatError:

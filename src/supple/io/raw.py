@@ -8,21 +8,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import FileFormatError
 from supple.io.source import Source
 
 __all__ = [
     "LARGEST",
+    "Lacking",
     "RawSurface",
     "RawTets",
     "drop_thin",
     "from_zero",
     "look_up",
+    "reverse_polygons",
     "select_polygons",
     "to_indices",
     "to_regions",
 ]
 
 LARGEST = 2**31 - 1
+
+
+class Lacking(FileFormatError):
+    """A whole file that has none of what is asked for, tets or a surface, but may have the other."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,14 @@ def select_polygons(raw: RawSurface, keep: NDArray[np.bool_], note: str) -> RawS
         groups=None if raw.groups is None else raw.groups[keep],
         notes=(*raw.notes, note),
     )
+
+
+def reverse_polygons(raw: RawSurface) -> RawSurface:
+    """The surface with every polygon wound the other way round."""
+    ends = np.cumsum(raw.counts, dtype=np.int64)
+    starts = ends - raw.counts
+    order = np.repeat(starts + ends - 1, raw.counts) - np.arange(len(raw.indices))
+    return replace(raw, indices=raw.indices[order], uv=None if raw.uv is None else raw.uv[order])
 
 
 def drop_thin(raw: RawSurface) -> RawSurface:

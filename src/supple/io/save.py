@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from supple.errors import OutputError
 from supple.io.files import probe_folder, write_atomically, writing
+from supple.io.frames import CacheInfo
 from supple.io.gltf_pack import pack_gltf
 from supple.io.gmsh_pack import pack_gmsh, pack_gmsh_1, pack_gmsh_4
 from supple.io.medit import pack_medit
@@ -21,12 +22,14 @@ from supple.io.ply import pack_ply
 from supple.io.stl import pack_stl
 from supple.io.tetgen import pack_ele, pack_node, tetgen_paths
 from supple.io.tobj import pack_tobj
+from supple.io.usd_layers import USD_OUT
+from supple.io.usd_mesh import write_usd_surface, write_usd_tets
 from supple.io.veg import pack_veg
 from supple.io.vtk_legacy import pack_legacy
 from supple.io.vtu import pack_raw_vtu, pack_vtu
 from supple.mesh import TetMesh, TriMesh
 
-__all__ = ["SURFACE_DIALECTS", "TET_DIALECTS", "save_surface", "save_tets"]
+__all__ = ["SURFACE_DIALECTS", "SURFACE_OUT", "TET_DIALECTS", "TET_OUT", "save_surface", "save_tets"]
 
 Mesh = TypeVar("Mesh", TetMesh, TriMesh)
 Pack = Callable[[Mesh], Iterable[bytes | memoryview]]
@@ -62,14 +65,23 @@ SURFACE_DIALECTS: dict[str, dict[str, Pack[TriMesh]]] = {
     ".stl": {"binary": pack_stl, "text": partial(pack_stl, binary=False)},
     ".glb": {"binary": pack_gltf},
 }
+TET_OUT = (*TET_DIALECTS, *USD_OUT)  #: suffixes that tets are written to
+SURFACE_OUT = (*SURFACE_DIALECTS, *USD_OUT)  #: suffixes that surfaces are written to
 
 
-def save_tets(path: str | os.PathLike[str], mesh: TetMesh, dialect: str | None = None) -> None:
-    """Write the tet mesh in the format of the suffix (see TET_DIALECTS); all read back to the same bits.
+def save_tets(
+    path: str | os.PathLike[str], mesh: TetMesh, dialect: str | None = None, *, info: CacheInfo | None = None
+) -> None:
+    """Write the tet mesh in the format of the suffix (see TET_DIALECTS, and USD_OUT); all read back to the same bits.
 
-    Both files of TetGen's pair are written, whichever is named. Gmsh 4.1 stores tets region by region.
+    Both files of TetGen's pair are written, whichever is named. Gmsh 4.1 stores tets region by region. USD, of 32
+    bits, also holds the unit of length and the up axis of `info`.
     """
     file = Path(path)
+    if file.suffix.lower() in USD_OUT:
+        _prepare(file)
+        write_usd_tets(file, mesh, info or CacheInfo())
+        return
     if file.suffix.lower() in (".node", ".ele"):
         for part in tetgen_paths(file):
             _save(part, mesh, TET_DIALECTS, "a tet mesh", dialect)
@@ -77,11 +89,18 @@ def save_tets(path: str | os.PathLike[str], mesh: TetMesh, dialect: str | None =
     _save(file, mesh, TET_DIALECTS, "a tet mesh", dialect)
 
 
-def save_surface(path: str | os.PathLike[str], mesh: TriMesh, dialect: str | None = None) -> None:
-    """Write the surface in the format of the suffix (see SURFACE_DIALECTS).
+def save_surface(
+    path: str | os.PathLike[str], mesh: TriMesh, dialect: str | None = None, *, info: CacheInfo | None = None
+) -> None:
+    """Write the surface in the format of the suffix (see SURFACE_DIALECTS, and USD_OUT).
 
-    OBJ, PLY and OFF keep polygons and read back to the same bits; STL and glTF hold triangles of 32-bit numbers.
+    OBJ, PLY, OFF and USD keep polygons; the first three read back to the same bits. STL and glTF hold triangles.
+    USD also holds the unit of length and the up axis of `info`.
     """
+    if Path(path).suffix.lower() in USD_OUT:
+        _prepare(Path(path))
+        write_usd_surface(Path(path), mesh, info or CacheInfo())
+        return
     _save(Path(path), mesh, SURFACE_DIALECTS, "a surface", dialect)
 
 
@@ -90,11 +109,17 @@ def _save(
 ) -> None:
     packers = known.get(path.suffix.lower())
     if packers is None:
-        raise OutputError(f"{path}: {what} is written as {', '.join(known)}; give the file one of these suffixes.")
+        suffixes = ", ".join((*known, *USD_OUT))
+        raise OutputError(f"{path}: {what} is written as {suffixes}; give the file one of these suffixes.")
     pack = packers.get(dialect or next(iter(packers)))
     if pack is None:
         raise OutputError(f"{path}: there is no dialect '{dialect}' of it; use one of {', '.join(packers)}.")
+    _prepare(path)
+    write_atomically(path, pack(mesh))
+
+
+def _prepare(path: Path) -> None:
+    """Refuse a path that cannot be written, and make its folder."""
     probe_folder(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, pack(mesh))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,6 +19,7 @@ from supple.io.limits import current_limits
 
 __all__ = ["Source", "check_readable", "mesh_suffix", "read_source"]
 
+CHUNK = 2**22
 EXPORT_AGAIN = "export it again from the program that made it"
 
 
@@ -82,7 +83,7 @@ def read_source(path: Path, *, lenient: bool = False) -> Source:
         if path.suffix.lower() != ".gz":
             return Source(str(path), path.read_bytes(), lenient)
         with gzip.open(path) as stream:
-            data = stream.read(most + 1)
+            data = _read_up_to(stream, most + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(f"{path} is not a whole gzip file ({error}); pack it again.") from None
     except OSError as error:
@@ -90,6 +91,15 @@ def read_source(path: Path, *, lenient: bool = False) -> Source:
     if len(data) > most:
         raise _too_large(path, f"unpacks to more than {most:,} bytes")
     return Source(str(path), data, lenient)
+
+
+def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+    """What the stream holds, at most so many bytes, taken as they come: asking for all at once would reserve `most`."""
+    pieces, left = [], most
+    while left > 0 and (piece := stream.read(min(left, CHUNK))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def _too_large(path: Path, what: str) -> FileFormatError:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.io.raw import RawSurface, RawTets, to_indices, to_regions
+from supple.io.raw import Lacking, RawSurface, RawTets, to_indices, to_regions
 from supple.io.source import Source
 from supple.io.text import format_rows, parse_floats, parse_ints
 from supple.io.vtu import CURVED_TET, REGIONS, TET
@@ -182,7 +182,7 @@ def parse_legacy_tets(source: Source) -> RawTets:
         kinds = np.zeros(len(sizes), np.int64) if grid.kinds is None else grid.kinds
         tets = ((kinds == TET) & (sizes == 4)) | ((kinds == CURVED_TET) & (sizes == 10))
         if not tets.any():
-            raise source.damaged("it has no tetrahedra", "mesh the volume, or use it as a surface file")
+            raise Lacking(f"{source.name}: it has no tetrahedra; mesh the volume, or use it as a surface file.")
         first = (np.cumsum(sizes) - sizes)[tets]
         indices = to_indices(source, corners[first[:, None] + np.arange(4)], len(points), "cells")
         named = next((grid.cell_data[name] for name in REGIONS if name in grid.cell_data), None)

@@ -175,7 +175,8 @@ def _note_dropped(count: int) -> tuple[str, ...]:
 def _proper(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which triangles have three different corners, shape (k,)."""
     a, b, c = triangles.T
-    return (a != b) & (b != c) & (c != a)
+    proper: NDArray[np.bool_] = (a != b) & (b != c) & (c != a)
+    return proper
 
 
 def _fan_corners(sizes: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import OutputError, SceneError
-from supple.io import TET_SUFFIXES, load_surface, save_tets
+from supple.io import TET_OUT, load_surface, save_tets
 from supple.io.files import probe_folder
 from supple.mesh import tetrahedralise
 from supple.scene.info import describe_mesh
@@ -26,8 +26,8 @@ def fill_surface(
     for name, value in (("resolution", resolution), ("elements", elements)):
         if value is not None and value < 1:
             raise SceneError(f"--{name} {value} makes no tetrahedra: give a number above 0.")
-    if target.suffix.lower() not in TET_SUFFIXES:
-        raise OutputError(f"{target} is no tet mesh supple writes: end it in {', '.join(TET_SUFFIXES)}.")
+    if target.suffix.lower() not in TET_OUT:
+        raise OutputError(f"{target} is no tet mesh supple writes: end it in {', '.join(TET_OUT)}.")
     probe_folder(target)
     surface = load_surface(source)
     with announce_compilation(say):
