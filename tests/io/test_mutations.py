@@ -229,7 +229,15 @@ def replay(path: Path) -> None:
             cache.point_values(field, i)
 
 
-RECORDINGS = {"run.npz": "run.npz", "run.pvd": "run.pvd", "run_0002.vtu": "run.pvd", "run.0001.obj": "run.obj"}
+RECORDINGS = {
+    "run.npz": "run.npz",
+    "run.pvd": "run.pvd",
+    "run_0002.vtu": "run.pvd",
+    "run.0001.obj": "run.obj",
+    "run.pc2": "run.pc2",
+    "run.mdd": "run.mdd",
+    "run.glb": "run.glb",
+}
 
 
 @pytest.mark.filterwarnings("error")
@@ -240,7 +248,8 @@ def test_damaged_recordings_give_only_named_errors(tmp_path, tets, make_frames, 
     for frame in make_frames(1, 2):
         writer.write(frame)
     writer.close()
-    assert count_refused(tmp_path / damaged, lambda _: replay(tmp_path / opened)) >= COUNT // 20
+    least = 1 if damaged in ("run.pc2", "run.mdd") else COUNT // 20  # nearly all of these is positions
+    assert count_refused(tmp_path / damaged, lambda _: replay(tmp_path / opened)) >= least
 
 
 @pytest.mark.filterwarnings("error")
@@ -259,8 +268,8 @@ HEADS = [
 WORDS = st.sampled_from(
     [
         b"1", b"-1", b"4", b"1e9", b"nan", b"CELLS 2 ", b"POINTS 4 float\n", b"f 1 2 3\n", b"t 0 1 2 3\n", b"}", b"\n",
-        b"element vertex 3\n", b"property float x\n", b"end_header\n", b"Vertices\n", b"Tetrahedra\n", b"$Nodes\n", b" ",
-        b"$EndNodes\n", b"*ELEMENTS\nTET\n", b'"nodes": [{"mesh": 0}],', b'"meshes": [0],', b"</VTKFile>", b"\xff\xff\x7f",
+        b"element vertex 3\n", b"property float x\n", b"end_header\n", b"Vertices\n", b"Tetrahedra\n", b"$Nodes\n",
+        b"$EndNodes\n", b"*ELEMENTS\nTET\n", b'"nodes": [{"mesh": 0}],', b'"meshes": [0],', b"</VTKFile>", b"\xff",
     ]
 )  # fmt: skip
 ANY_BYTES = st.builds(

@@ -21,6 +21,7 @@ TETS = {
     "dragon/asianDragon.veg": (959, 2591),
     "simple/arm_bend_0.02.tobj": (1495, 6182),
     "simple/c_20.tobj": (2546, 10624),
+    "bear/bear.usd": (1986, 5354),
     "hand/hand.mesh": (7234, 29998),
     "armadillo/armadillo_65k.npz": (19192, 65088),
     "hand_standin/mesh.npz": (9894, 50816),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from supple.errors import FileFormatError, OutputError
@@ -13,13 +13,17 @@ from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
 from supple.io.raw import Lacking
+from supple.io.record_gltf import GltfWriter
 from supple.io.record_npz import NpzWriter
 from supple.io.record_obj import ObjWriter, find_sequence
+from supple.io.record_points import MddWriter, Pc2Writer
 from supple.io.record_usd import UsdWriter
 from supple.io.record_vtu import PvdWriter
+from supple.io.replay_gltf import GltfCache
 from supple.io.replay_mesh import MeshCache
 from supple.io.replay_npz import NpzCache
 from supple.io.replay_obj import ObjCache
+from supple.io.replay_points import PointCache
 from supple.io.replay_usd import UsdCache
 from supple.io.replay_vtu import PvdCache
 from supple.io.source import mesh_suffix
@@ -38,7 +42,13 @@ __all__ = [
     "probe",
 ]
 
-CACHE_SUFFIXES = (*USD_OUT, ".pvd", ".npz", ".obj")  #: suffixes that a run is recorded as
+SURFACE_WRITERS: dict[str, Callable[..., FrameWriter]] = {
+    ".obj": ObjWriter,
+    ".pc2": Pc2Writer,
+    ".mdd": MddWriter,
+    ".glb": GltfWriter,
+}
+CACHE_SUFFIXES = (*USD_OUT, ".pvd", ".npz", *SURFACE_WRITERS)  #: suffixes that a run is recorded as
 
 
 def probe(path: str | os.PathLike[str]) -> None:
@@ -61,7 +71,7 @@ def open_writer(
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
-    USD and OBJ hold the surface, or the `render` mesh when given; PVD and NPZ all tets; all but OBJ also hold the
+    PVD and NPZ hold all tets, the others the surface, or the `render` mesh when given; USD, PVD and NPZ also hold the
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
     are dropped, the earlier ones stay.
     """
@@ -75,8 +85,8 @@ def open_writer(
             return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":
             return PvdWriter(file, mesh, info, colliders or {}, resume_at)
-        if suffix == ".obj":
-            return ObjWriter(file, mesh, info, render, resume_at)
+        if suffix in SURFACE_WRITERS:
+            return SURFACE_WRITERS[suffix](file, mesh, info, render, resume_at)
         return UsdWriter(file, mesh, info, render, colliders or {}, resume_at)
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
@@ -93,6 +103,13 @@ def open_cache(path: str | os.PathLike[str]) -> Cache:
             return MeshCache(file)
     if suffix == ".pvd":
         return PvdCache(file)
+    if suffix in (".pc2", ".mdd"):
+        return PointCache(file)
+    if suffix in (".glb", ".gltf"):
+        try:
+            return GltfCache(file)
+        except Lacking:  # a mesh that stands still
+            return MeshCache(file)
     if suffix == ".obj" and not file.exists() and find_sequence(file):
         return ObjCache(file)
     if suffix == ".npz" and _is_recording(file):

@@ -38,7 +38,10 @@ def split_seams(mesh: TriMesh) -> SplitMesh:
     flat = mesh.triangles.reshape(-1)
     uv = mesh.uv[corner.reshape(-1)]
     keys, place = weld_points(np.column_stack([flat.astype(np.float64), uv]))
-    return SplitMesh(keys[:, 0].astype(np.int32), place.reshape(-1, 3), keys[:, 1:])
+    order = np.argsort(keys[:, 0], kind="stable")  # the surface's own order: it comes back when seams are joined
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return SplitMesh(keys[order, 0].astype(np.int32), number[place].reshape(-1, 3), keys[order, 1:])
 
 
 @dataclass

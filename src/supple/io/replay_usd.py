@@ -33,6 +33,10 @@ class UsdCache(Cache):
         self.triangles = self._view.triangles
         self.fields = ("velocity",) if facts["velocities"] else ()
 
+    def surface(self) -> TriMesh:
+        """The surface [m] in the first frame, its polygons and texture coordinates kept."""
+        return self._view.mesh.moved(self.surface_positions(0))
+
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] in frame `i`, shape (s, 3)."""
         matrix = self._matrices[i]
@@ -66,9 +70,9 @@ class UsdCache(Cache):
             raise self._damaged(f"its collider {number} is no surface of triangles") from None
 
     def _vectors(self, values: NDArray[np.float32], i: int) -> NDArray[np.float64]:
-        frame: NDArray[np.float64] = values[i].astype(np.float64)
-        if not np.isfinite(frame).all():
+        if not np.isfinite(values[i]).all():
             raise self._damaged(f"frame {self.indices[i]} holds a number that is not finite")
+        frame: NDArray[np.float64] = values[i].astype(np.float64)
         return frame
 
     def _damaged(self, what: str) -> FileFormatError:

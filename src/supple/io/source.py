@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -93,7 +93,7 @@ def read_source(path: Path, *, lenient: bool = False) -> Source:
     return Source(str(path), data, lenient)
 
 
-def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+def _read_up_to(stream: gzip.GzipFile, most: int) -> bytes:
     """What the stream holds, at most so many bytes, taken as they come: asking for all at once would reserve `most`."""
     pieces, left = [], most
     while left > 0 and (piece := stream.read(min(left, CHUNK))):
