@@ -14,7 +14,7 @@ from supple.io.source import Source
 from supple.io.text import format_polygons, format_rows, parse_floats, parse_ints, tokens_per_line
 from supple.mesh import TriMesh
 
-__all__ = ["pack_obj", "pack_obj_faces", "parse_obj"]
+__all__ = ["FROM_ZERO", "pack_obj", "pack_obj_faces", "parse_obj"]
 
 COMMENT = re.compile(rb"#[^\n]*")
 VERTEX = re.compile(rb"^[ \t]*v[ \t]+(\S+[ \t]+\S+[ \t]+\S+)", re.MULTILINE)
@@ -23,6 +23,8 @@ TEXTURE = re.compile(rb"^[ \t]*vt[ \t]+(\S+[ \t]+\S+)", re.MULTILINE)
 ANY_TEXTURE = re.compile(rb"^[ \t]*vt[ \t]", re.MULTILINE)
 FACE = re.compile(rb"^[ \t]*f[ \t]+([^\n]*)", re.MULTILINE)
 GROUP = re.compile(rb"^[ \t]*[go](?:[ \t]+([^\n]*))?$", re.MULTILINE)
+ZERO = re.compile(rb"(?:^|[ \t])0(?=[\s/])", re.MULTILINE)
+FROM_ZERO = "counts its vertices from 0 where OBJ counts from 1"
 CORNER_REST = re.compile(rb"/\S*")
 CORNER_TEXTURE = re.compile(rb"[^\s/]+/([^\s/]+)\S*")
 
@@ -45,7 +47,8 @@ def parse_obj(source: Source) -> RawSurface:
         groups, names = _read_groups(text, starts)
         indices = to_indices(source, corners, len(vertices), "faces")
         uv = _read_uv(source, text, lines, counts, starts)
-        return RawSurface(vertices, counts.astype(np.int32), indices, uv, groups, names)
+        notes = (FROM_ZERO,) if source.lenient and ZERO.search(lines) else ()
+        return RawSurface(vertices, counts.astype(np.int32), indices, uv, groups, names, notes)
 
 
 def _read_points(

@@ -2,7 +2,7 @@
 
 usd-core is native code that damaged files can crash; here such a crash ends nothing but this script. It imports
 nothing of supple, so that it starts fast. FOLDER gets .npy files and facts.json; a fault that it finds itself goes
-there as {"error": ...}. WANTED is "tets", "surface" or "frames".
+there as {"error": ...}. WANTED is "info", "tets", "surface" or "frames".
 """
 
 import json
@@ -50,6 +50,8 @@ def _extract(path: Path, folder: Path, wanted: str, most_frames: int) -> dict[st
             reason = "it holds text that is not UTF-8"
         raise Damaged(f"it cannot be read as USD ({reason}); export it again") from None
     facts = _stage_facts(stage)
+    if wanted == "info":
+        return facts
     if wanted == "tets":
         return facts | _save_tets(stage, folder)
     if wanted == "surface":

@@ -26,10 +26,13 @@ MEMORY, EXPANSION = 4 * 2**30, 64  # address space that every file gets, and wha
 QUIET = {"PXR_AR_DEFAULT_SEARCH_PATH": "", "PXR_WORK_THREAD_LIMIT": "1", "PYTHONWARNINGS": "ignore"}
 
 
+Wanted = Literal["info", "tets", "surface", "frames"]
+
+
 class UsdContent:
     """What the script left: facts, and arrays that are read from its folder as they are asked for."""
 
-    def __init__(self, path: Path, wanted: Literal["tets", "surface", "frames"], *, lenient: bool = False) -> None:
+    def __init__(self, path: Path, wanted: Wanted, *, lenient: bool = False) -> None:
         check_readable(path)
         self.source = Source(str(path), b"", lenient)
         self._folder = tempfile.TemporaryDirectory(prefix="supple-usd-", ignore_cleanup_errors=True)
@@ -128,4 +131,4 @@ def read_usd_surface(path: Path, *, lenient: bool = False) -> RawSurface:
 
 def read_usd_info(path: Path) -> CacheInfo:
     """Unit, up axis and frame rate of a stage."""
-    return UsdContent(path, "surface").info()
+    return UsdContent(path, "info").info()
