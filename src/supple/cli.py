@@ -63,7 +63,7 @@ def run(
     scene
         Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
     output
-        File to write, its suffix is the format (.usdc .usda .npz .pvd .obj); may be given several times.
+        File to write, its suffix is the format (.usdc .usda .npz .pvd .glb .pc2 .mdd .obj); may be given several times.
     method
         Use this method instead of the scene's; a reduced one is trained first where no model is found, projective and
         hyperreduced need no training.
@@ -201,6 +201,9 @@ def mesh(
     output: Output,
     resolution: int | None = None,
     elements: int | None = None,
+    conforming: Annotated[bool, Parameter(negative="")] = False,
+    seconds: float = 300.0,
+    gigabytes: float = 8.0,
     common: Common = DEFAULTS,
 ) -> int:
     """Fill a surface with tetrahedra.
@@ -208,23 +211,121 @@ def mesh(
     Parameters
     ----------
     surface
-        Surface file (.obj .ply .off); holes and crossings do no harm.
+        Surface file (.obj .ply .off .stl .glb .usdc ...); holes and crossings do no harm.
     output
-        Tetrahedra to write (.msh .mesh .vtu .npz).
+        Tetrahedra to write (.msh .mesh .vtu .npz .vtk .veg .ele .usdc ...).
     resolution
         Cells along the longest side.
     elements
         Number of tetrahedra to aim at (default 5000).
+    conforming
+        Keep to the surface, sharp edges included: needs the extra supple[mesh]; a surface it cannot take is repaired,
+        then filled as without this.
+    seconds
+        Most time that the conforming mesher may take.
+    gigabytes
+        Most memory that the conforming mesher may take.
     """
+    from supple.mesh import ConformLimits
     from supple.scene.fill import fill_surface
 
     def work(console: Console) -> Mapping[str, Any]:
-        facts = fill_surface(surface, output, resolution, elements, console.listener.say)
+        limits = ConformLimits(seconds, int(gigabytes * 2**30)) if conforming else None
+        facts = fill_surface(surface, output, resolution, elements, console.listener.say, limits)
         _say_facts(console, facts)
         console.say(f"wrote {output}")
         return {"file": str(output), **facts}
 
     return perform(common, "mesh", work)
+
+
+@app.command
+def check(file: Path, /, *, fix: Path | None = None, common: Common = DEFAULTS) -> int:
+    """Find what is wrong with a mesh, say what will come of it, and put it right.
+
+    Parameters
+    ----------
+    file
+        Tetrahedra or surface.
+    fix
+        Write the mesh here with all put right that can be, its suffix is the format.
+    """
+    from supple.scene.check import check_file
+
+    def work(console: Console) -> Mapping[str, Any]:
+        facts = check_file(file, fix)
+        console.say(f"{file}: {facts['kind']}, {facts['vertices']:,} vertices, {facts['cells']:,} cells")
+        for flaw in facts["flaws"]:
+            console.say(f"{flaw.severity}: {flaw.text()}")
+        if not facts["flaws"]:
+            console.say("nothing to complain about")
+        if fix is not None:
+            for change in facts["changes"]:
+                console.say(f"changed: {change}")
+            for flaw in facts["left"]:
+                console.say(f"left, {flaw.severity}: {flaw.text()}")
+            console.say(f"wrote {fix}")
+        plain: dict[str, Any] = {
+            key: [flaw.facts() for flaw in facts[key]] for key in ("flaws", "left") if key in facts
+        }
+        return {**facts, **plain}
+
+    return perform(common, "check", work)
+
+
+@app.command
+def convert(
+    source: Path,
+    target: Path,
+    /,
+    *,
+    units: str | None = None,
+    to_units: str | None = None,
+    up_axis: Literal["y", "z"] | None = None,
+    to_up_axis: Literal["y", "z"] | None = None,
+    fps: float | None = None,
+    frame: int | None = None,
+    group: Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)] = None,
+    dialect: str | None = None,
+    common: Common = DEFAULTS,
+) -> int:
+    """Turn a mesh or a recording into another format.
+
+    Parameters
+    ----------
+    source
+        Tetrahedra, surface or recording.
+    target
+        File to write, its suffix is the format.
+    units
+        Length unit of the source (m, cm, mm, ...), instead of what it says or else metres.
+    to_units
+        Length unit of the target (default: the source's; metres for .glb).
+    up_axis
+        Which axis points up in the source, instead of what it says or else y.
+    to_up_axis
+        Which axis is to point up in the target (default: the source's; y for .glb).
+    fps
+        Frames a second, instead of the recording's; the frames stay the same.
+    frame
+        Write this one frame of a recording, as a mesh.
+    group
+        Take only this group of a surface; may be given several times.
+    dialect
+        Which form of the format (.msh: 2.2 2.2-binary 4.1 4.1-binary 1; .vtu: zlib base64 raw text; .vtk .ply .stl:
+        binary text).
+    """
+    from supple.scene.convert import Conversion, convert_file
+
+    asked = Conversion(units, to_units, up_axis, to_up_axis, fps, frame, group or (), dialect)
+
+    def work(console: Console) -> Mapping[str, Any]:
+        facts = convert_file(source, target, asked)
+        _say_facts(console, facts)
+        console.say(f"wrote {target}")
+        return {"source": str(source), "file": str(target), **facts}
+
+    return perform(common, "convert", work)
 
 
 @app.command
@@ -296,7 +397,7 @@ def render(
     Parameters
     ----------
     cache
-        Recording (.usdc .usda .npz .pvd .obj) or mesh.
+        Recording (.usdc .usda .npz .pvd .glb .pc2 .mdd .obj) or mesh.
     output
         Picture (.png) or film (.gif .mp4).
     frame

@@ -5,55 +5,58 @@ import zipfile
 import numpy as np
 import pytest
 
-from supple.errors import FileFormatError, MeshError, SuppleError
+from supple.errors import FileFormatError, MeshError
 from supple.io import (
-    CacheInfo,
-    load_checkpoint,
+    MESH_SUFFIXES,
     load_mesh,
     load_surface,
     load_tets,
-    open_cache,
-    open_writer,
-    save_checkpoint,
-    save_surface,
-    save_tets,
 )
-from supple.mesh import TetMesh
 
-SUFFIXES = [".npz", ".msh", ".mesh", ".vtu", ".obj", ".ply", ".off"]
+SUFFIXES = MESH_SUFFIXES
+
+
+def pair(suffix: str) -> tuple[str, ...]:
+    """TetGen has two files to a mesh."""
+    return (".node", ".ele") if suffix in (".node", ".ele") else (suffix,)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_missing_file_is_named(tmp_path, suffix):
-    with pytest.raises(FileFormatError, match=rf"no{suffix} cannot be found"):
+    with pytest.raises(FileFormatError, match=r"no\.\w+ cannot be found"):
         load_mesh(tmp_path / f"no{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_directory_is_named(tmp_path, suffix):
-    (tmp_path / f"a{suffix}").mkdir()
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").mkdir()
     with pytest.raises(FileFormatError, match="is a directory; name a file in it"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_an_empty_file_is_named(tmp_path, suffix):
-    (tmp_path / f"a{suffix}").touch()
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").touch()
     with pytest.raises(FileFormatError, match="is empty; export it again"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"solid stl\nfacet\n", b"\n\n \n"])
+@pytest.mark.parametrize(
+    "content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"solid stl\nfacet\n", b"\n\n \n", b"{}"]
+)
 def test_another_format_under_the_name_is_refused(tmp_path, suffix, content):
-    (tmp_path / f"a{suffix}").write_bytes(content)
-    with pytest.raises(FileFormatError, match=rf"a{suffix}"):
+    for part in pair(suffix):
+        (tmp_path / f"a{part}").write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"a\.\w+"):
         load_mesh(tmp_path / f"a{suffix}")
 
 
 def test_an_unknown_suffix_lists_what_is_read(tmp_path):
     (tmp_path / "a.fbx").write_bytes(b"Kaydara")
-    with pytest.raises(FileFormatError, match=r"\.npz, \.msh, \.mesh, \.vtu, \.obj, \.ply, \.off"):
+    with pytest.raises(FileFormatError, match=r"\.npz, \.msh, \.mesh, \.vtu, .*\.obj, \.ply, \.off"):
         load_mesh(tmp_path / "a.fbx")
     with pytest.raises(FileFormatError, match=r"tet meshes are read from"):
         load_tets(tmp_path / "a.obj")
@@ -71,7 +74,7 @@ def test_a_flat_tet_is_named_with_its_file(tmp_path):
     ("arrays", "reason"),
     [
         ({"vertices": np.eye(3)}, "no array 'tets'"),
-        ({"vertices": np.full((4, 3), np.nan), "tets": [[0, 1, 2, 3]]}, "not finite"),
+        ({"vertices": np.full((4, 3), np.nan), "tets": [[0, 1, 2, 3]]}, "not a finite"),
         ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, 4]]}, "refer to entry 4"),
         ({"vertices": np.eye(4)[:, :3], "tets": [[0, 1, 2, -1]]}, "refer to entry -1"),
         ({"vertices": np.eye(4), "tets": [[0, 1, 2, 3]]}, r"shape \(4, 4\)"),
@@ -124,107 +127,3 @@ def test_a_count_beyond_the_file_is_refused(tmp_path, name, text):
     (tmp_path / name).write_bytes(text.encode("latin-1"))
     with pytest.raises(FileFormatError, match=name):
         load_mesh(tmp_path / name)
-
-
-def mutations(data: bytes, count: int, seed: int):
-    """The file cut short, or with bytes changed, doubled, dropped or grown; the same for one seed."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        changed = bytearray(data)
-        place = int(rng.integers(len(data)))
-        match int(rng.integers(6)):
-            case 0:
-                del changed[place:]
-            case 1:
-                changed[place] ^= 1 << int(rng.integers(8))
-            case 2:
-                for at in rng.integers(len(data), size=8):
-                    changed[at] = int(rng.integers(256))
-            case 3:
-                del changed[place : place + int(rng.integers(1, 40))]
-            case 4:
-                changed[place:place] = changed[place : place + int(rng.integers(1, 40))]
-            case 5:
-                changed[place : place + 1] = rng.choice([b"999999999", b"-", b"nan", b"1e999", b"\x00", b"/", b"<"])
-        yield bytes(changed)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_damaged_files_give_only_named_errors(tmp_path, suffix, tets, polygons):
-    path = tmp_path / f"a{suffix}"
-    if suffix in (".obj", ".ply", ".off"):
-        save_surface(path, polygons)
-    else:
-        save_tets(path, tets)
-    refused = _count_refused(path, load_mesh, 400)
-    assert refused > 100
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("form", [("gmsh22", True), ("gmsh", False), ("gmsh", True)])
-def test_damaged_gmsh_dialects_give_only_named_errors(tmp_path, form, tets):
-    import meshio
-
-    path = tmp_path / "a.msh"
-    meshio.write(path, meshio.Mesh(tets.vertices, [("tetra", tets.tets)]), file_format=form[0], binary=form[1])
-    assert _count_refused(path, load_mesh, 300) > 100
-
-
-@pytest.mark.filterwarnings("error")
-def test_damaged_recordings_give_only_named_errors(tmp_path, tets, make_frames):
-    for name in ("run.npz", "run.pvd", "run.obj"):
-        writer = open_writer(tmp_path / name, tets, CacheInfo())
-        for frame in make_frames(1, 2):
-            writer.write(frame)
-        writer.close()
-
-    def replay(path):
-        cache = open_cache(tmp_path / path)
-        for i in range(cache.frames):
-            cache.surface_positions(i)
-            for field in cache.fields:
-                cache.point_values(field, i)
-
-    for damaged, opened in (
-        ("run.npz", "run.npz"),
-        ("run.pvd", "run.pvd"),
-        ("run_0002.vtu", "run.pvd"),
-        ("run.0001.obj", "run.obj"),
-    ):
-        assert _count_refused(tmp_path / damaged, lambda _, opened=opened: replay(opened), 100) > 10
-
-
-@pytest.mark.filterwarnings("error")
-def test_damaged_checkpoints_give_only_named_errors(tmp_path):
-    path = tmp_path / "state.npz"
-    save_checkpoint(path, {"x": np.arange(12.0).reshape(4, 3)}, {"stamp": "abc", "frame": 3})
-    assert _count_refused(path, load_checkpoint, 200) > 60
-
-
-def _count_refused(path, load, count: int) -> int:
-    """How many of the mutations are refused, each in one sentence."""
-    whole, messages = path.read_bytes(), []
-    for data in mutations(whole, count, seed=len(whole)):
-        path.write_bytes(data)
-        try:
-            load(path)
-        except SuppleError as error:
-            messages.append(str(error))
-    path.write_bytes(whole)
-    assert [text for text in messages if not text.endswith(".") or "\n" in text] == []
-    return len(messages)
-
-
-def test_what_a_damaged_file_gives_is_still_a_sound_mesh(tmp_path, tets):
-    path = tmp_path / "a.mesh"
-    save_tets(path, tets)
-    for data in mutations(path.read_bytes(), 100, seed=1):
-        path.write_bytes(data)
-        try:
-            mesh = load_tets(path)
-        except SuppleError:
-            continue
-        assert isinstance(mesh, TetMesh)
-        assert np.isfinite(mesh.vertices).all()
-        assert (mesh.volumes() > 0).all()

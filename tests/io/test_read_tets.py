@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from supple.errors import FileFormatError
-from supple.io import load_tets
+from supple.io import load_mesh, load_tets
 from supple.io.gmsh import parse_gmsh
 from supple.io.medit import parse_medit
 from supple.io.source import Source
+from supple.io.tetgen import parse_tetgen
+from supple.io.tobj import parse_tobj
+from supple.io.veg import parse_veg
+from supple.io.vtk_legacy import parse_legacy_tets
 from supple.io.vtu import parse_vtu
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.5]])
@@ -181,7 +185,7 @@ def test_vtu_binary_in_every_encoding(order, head, compress, place):
     check_vtu(vtu(arrays, root=root, tail=tail + b"\n</AppendedData>" if tail else b""))
 
 
-@pytest.mark.parametrize("compression", [None, "zlib"])
+@pytest.mark.parametrize("compression", [None, "zlib", "lzma"])
 @pytest.mark.parametrize("binary", [False, True])
 def test_vtu_files_of_meshio(tmp_path, compression, binary):
     mesh = meshio.Mesh(POINTS, [("tetra", TETS)], cell_data={"region": [np.array([4, 5])]})
@@ -232,3 +236,62 @@ def test_inverted_tets_and_unused_vertices_are_put_right_with_a_note(tmp_path):
 def test_compressed_npz_is_read(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", vertices=POINTS, tets=TETS, regions=[2, 2])
     assert load_tets(tmp_path / "a.npz").regions.tolist() == [2, 2]
+
+
+VTK_HEAD = "# vtk DataFile Version {}\ntitle\n{}\nDATASET {}\n"
+VTK_POINTS = "POINTS 5 float\n0 0 0 1 0 0 0 1 0\n0 0 1 1 1 1.5\n\n"
+
+
+def test_legacy_vtk_text_with_mixed_cells_and_fields():
+    text = VTK_HEAD.format("3.0", "ASCII", "UNSTRUCTURED_GRID") + VTK_POINTS
+    text += "CELLS 3 14\n4 0 1 2 3\n3 0 1 2\n4 1 2 3 4\n\nCELL_TYPES 3\n10 5 10\n"
+    text += "CELL_DATA 3\nFIELD FieldData 2\nheat 1 3 float\n1 2 3\nMaterialIDs 1 3 int\n4 5 6\n"
+    raw = parse_legacy_tets(source(text))
+    assert np.array_equal(raw.vertices, POINTS)
+    assert np.array_equal(raw.tets, TETS)
+    assert raw.regions.tolist() == [4, 6]
+    assert raw.notes == ("skipped 1 cells that are not tets",)
+
+
+def test_legacy_vtk_of_version_5_in_binary():
+    data = VTK_HEAD.format("5.1", "BINARY", "UNSTRUCTURED_GRID").encode() + b"POINTS 5 double\n"
+    data += POINTS.astype(">f8").tobytes() + b"\nMETADATA\nINFORMATION 0\n\n"
+    data += b"CELLS 3 8\nOFFSETS vtktypeint64\n" + np.array([0, 4, 8], ">i8").tobytes()
+    data += b"\nCONNECTIVITY vtktypeint64\n" + TETS.astype(">i8").tobytes()
+    data += b"\nCELL_TYPES 2\n" + np.array([10, 10], ">i4").tobytes() + b"\n"
+    raw = parse_legacy_tets(source(data))
+    assert np.array_equal(raw.vertices, POINTS)
+    assert np.array_equal(raw.tets, TETS)
+
+
+def test_legacy_vtk_surfaces_are_told_from_tets(tmp_path):
+    text = VTK_HEAD.format("4.2", "ASCII", "POLYDATA") + VTK_POINTS + "POLYGONS 2 9\n4 0 1 4 2\n3 0 1 3\n"
+    (tmp_path / "a.vtk").write_text(text)
+    mesh = load_mesh(tmp_path / "a.vtk")
+    assert mesh.face_counts.tolist() == [4, 3]
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_vega_and_tetgen_number_their_vertices_as_they_like(first):
+    rows = "".join(f"{first + k} {x} {y} {z}\n" for k, (x, y, z) in enumerate(POINTS.tolist()))
+    cells = "".join(f"{first + k} " + " ".join(str(c + first) for c in t) + "\n" for k, t in enumerate(TETS.tolist()))
+    sets = f"*MATERIAL soft\nENU, 1, 2, 0.3\n*SET core\n{first + 1},\n*REGION\ncore, soft\n"
+    raw = parse_veg(source(f"# made\n*VERTICES\n5 3 0 0\n{rows}\n*ELEMENTS\nTET\n2 4 0\n{cells}\n{sets}"))
+    assert np.array_equal(raw.tets, TETS)
+    assert raw.regions.tolist() == [0, 1]
+    assert raw.region_names == {"core": 1}
+    raw = parse_tetgen(source(f"5 3 0 0\n{rows}# end\n"), source(f"2 4 0\n{cells}"))
+    assert np.array_equal(raw.vertices, POINTS)
+    assert np.array_equal(raw.tets, TETS)
+
+
+def test_a_file_that_counts_from_1_is_told_by_its_last_index():
+    lines = "".join(f"v {x} {y} {z}\n" for x, y, z in POINTS.tolist())
+    raw = parse_tobj(source(lines + "t 1 2 3 4\nt 2 3 4 5\n"))
+    assert np.array_equal(raw.tets, TETS)
+    assert raw.notes == ("took its vertices as counted from 1",)
+
+
+def test_a_vega_file_does_not_reach_for_another():
+    with pytest.raises(FileFormatError, match="includes another file"):
+        parse_veg(source("*INCLUDE /etc/passwd\n"))

@@ -17,6 +17,11 @@ TETS = {
     "armadillo/Armadillo13K.msh": (13230, 54985),
     "armadillo/Armadillo_Tetra_4406.vtu": (1446, 4406),
     "liver/liverFine.vtu": (4293, 22019),
+    "simple/beam3_tet.veg": (208, 450),
+    "dragon/asianDragon.veg": (959, 2591),
+    "simple/arm_bend_0.02.tobj": (1495, 6182),
+    "simple/c_20.tobj": (2546, 10624),
+    "bear/bear.usd": (1986, 5354),
     "hand/hand.mesh": (7234, 29998),
     "armadillo/armadillo_65k.npz": (19192, 65088),
     "hand_standin/mesh.npz": (9894, 50816),
@@ -44,6 +49,25 @@ def test_tets_of_a_real_file(shared_data, name):
 def test_triangles_of_a_real_file(shared_data, name):
     mesh = load_surface(shared_data / name)
     assert (len(mesh.vertices), len(mesh.triangles)) == SURFACES[name]
+
+
+GLTF = {
+    "hand/generic-hand-left.glb": ("Mesh", 1159, 2314),
+    "head/Alien.gltf": ("AlienHead", 7986, 15968),
+    "human/CesiumMan.glb": ("Cesium_Man", 2338, 4672),
+    "gorilla/Yeti.gltf": ("YetiBody_low", 11740, 23476),
+    "bear/Fox.glb": ("fox1", 290, 576),
+    "simple/RiggedSimple.glb": ("Cylinder", 96, 188),
+}
+
+
+@pytest.mark.parametrize("name", GLTF)
+def test_a_part_of_a_real_gltf(shared_data, name):
+    group, vertices, triangles = GLTF[name]
+    mesh = load_surface(shared_data / name, groups=[group])
+    assert (len(mesh.vertices), len(mesh.triangles)) == (vertices, triangles)
+    assert mesh.is_closed()
+    assert mesh.is_manifold()
 
 
 def test_the_body_of_a_real_character_is_picked_by_its_group(shared_data):

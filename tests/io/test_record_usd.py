@@ -110,5 +110,5 @@ def test_a_stage_of_another_program_is_read_in_metres_and_world_space(tmp_path):
 @pytest.mark.parametrize("content", [b"#usda 1.0\ndef Mesh {", b"PXR-USDC" + bytes(80), b"nothing", b"#usda 1.0\n"])
 def test_a_damaged_or_empty_stage_is_refused(tmp_path, content):
     (tmp_path / "a.usd").write_bytes(content)
-    with pytest.raises(FileFormatError, match=r"a\.usd .*; export"):
+    with pytest.raises(FileFormatError, match=r"a\.usd: .*; export"):
         open_cache(tmp_path / "a.usd")

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from supple.errors import FileFormatError, OutputError
 from supple.io.drawn import RenderMesh
 from supple.io.files import probe_folder, writing
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
-from supple.io.load import SURFACE_SUFFIXES, TET_SUFFIXES
+from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
+from supple.io.raw import Lacking
+from supple.io.record_gltf import GltfWriter
 from supple.io.record_npz import NpzWriter
 from supple.io.record_obj import ObjWriter, find_sequence
+from supple.io.record_points import MddWriter, Pc2Writer
 from supple.io.record_usd import UsdWriter
 from supple.io.record_vtu import PvdWriter
+from supple.io.replay_gltf import GltfCache
 from supple.io.replay_mesh import MeshCache
 from supple.io.replay_npz import NpzCache
 from supple.io.replay_obj import ObjCache
+from supple.io.replay_points import PointCache
 from supple.io.replay_usd import UsdCache
 from supple.io.replay_vtu import PvdCache
 from supple.io.source import mesh_suffix
+from supple.io.usd_layers import USD_OUT
+from supple.io.usd_read import USD_SUFFIXES
 from supple.mesh import TetMesh, TriMesh
 
 __all__ = [
@@ -35,8 +42,13 @@ __all__ = [
     "probe",
 ]
 
-USD_SUFFIXES = (".usd", ".usdc", ".usda")
-CACHE_SUFFIXES = (*USD_SUFFIXES, ".pvd", ".npz", ".obj")  #: suffixes that a run is recorded as
+SURFACE_WRITERS: dict[str, Callable[..., FrameWriter]] = {
+    ".obj": ObjWriter,
+    ".pc2": Pc2Writer,
+    ".mdd": MddWriter,
+    ".glb": GltfWriter,
+}
+CACHE_SUFFIXES = (*USD_OUT, ".pvd", ".npz", *SURFACE_WRITERS)  #: suffixes that a run is recorded as
 
 
 def probe(path: str | os.PathLike[str]) -> None:
@@ -59,7 +71,7 @@ def open_writer(
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
-    USD and OBJ hold the surface, or the `render` mesh when given; PVD and NPZ all tets; all but OBJ also hold the
+    PVD and NPZ hold all tets, the others the surface, or the `render` mesh when given; USD, PVD and NPZ also hold the
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
     are dropped, the earlier ones stay.
     """
@@ -73,8 +85,8 @@ def open_writer(
             return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":
             return PvdWriter(file, mesh, info, colliders or {}, resume_at)
-        if suffix == ".obj":
-            return ObjWriter(file, mesh, info, render, resume_at)
+        if suffix in SURFACE_WRITERS:
+            return SURFACE_WRITERS[suffix](file, mesh, info, render, resume_at)
         return UsdWriter(file, mesh, info, render, colliders or {}, resume_at)
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
@@ -85,16 +97,26 @@ def open_cache(path: str | os.PathLike[str]) -> Cache:
     file = Path(path)
     suffix = mesh_suffix(file)
     if suffix in USD_SUFFIXES:
-        return UsdCache(file)
+        try:
+            return UsdCache(file)
+        except Lacking:  # tets alone
+            return MeshCache(file)
     if suffix == ".pvd":
         return PvdCache(file)
+    if suffix in (".pc2", ".mdd"):
+        return PointCache(file)
+    if suffix in (".glb", ".gltf"):
+        try:
+            return GltfCache(file)
+        except Lacking:  # a mesh that stands still
+            return MeshCache(file)
     if suffix == ".obj" and not file.exists() and find_sequence(file):
         return ObjCache(file)
     if suffix == ".npz" and _is_recording(file):
         return NpzCache(file)
-    if suffix in (*TET_SUFFIXES, *SURFACE_SUFFIXES):
+    if suffix in MESH_SUFFIXES:
         return MeshCache(file)
-    known = ", ".join(dict.fromkeys((*CACHE_SUFFIXES, *TET_SUFFIXES, *SURFACE_SUFFIXES)))
+    known = ", ".join(dict.fromkeys((*CACHE_SUFFIXES, *MESH_SUFFIXES)))
     raise FileFormatError(f"{file}: recordings and meshes are read from {known}; convert it to one of these.")
 
 

@@ -142,6 +142,18 @@ class Cache(ABC):
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] of the drawn surface in frame `i`, shape (s, 3)."""
 
+    def surface(self) -> TriMesh:
+        """The drawn surface [m] in the first frame, with the polygons and texture coordinates that the file has."""
+        return TriMesh(self.surface_positions(0), self.triangles)
+
+    def body(self) -> TetMesh | None:
+        """The tets [m] at rest, where the recording holds them."""
+        return None
+
+    def positions(self, i: int) -> NDArray[np.float64]:
+        """Positions [m] of all vertices of the `body` in frame `i`, shape (n, 3)."""
+        raise FileFormatError("the recording holds a surface, no tets; read its surface positions.")
+
     def colliders(self, i: int) -> list[TriMesh]:
         """The colliders' surfaces [m] in frame `i`, where the recording holds them."""
         return []

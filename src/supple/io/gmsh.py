@@ -14,7 +14,7 @@ from supple.io.gmsh_elements import TetCollector
 from supple.io.gmsh_numbers import BinaryNumbers, TextNumbers
 from supple.io.gmsh_v2 import collect_elements_v1, collect_elements_v2, read_nodes_v2
 from supple.io.gmsh_v4 import collect_elements_v4, read_nodes_v4, read_volume_regions
-from supple.io.raw import RawTets, to_regions
+from supple.io.raw import RawTets, look_up, to_regions
 from supple.io.source import Source
 
 __all__ = ["parse_gmsh"]
@@ -113,27 +113,12 @@ def _assemble(
     names: Mapping[str, int],
 ) -> RawTets:
     numbers, vertices = nodes
-    if not np.isfinite(vertices).all():
-        raise source.damaged("a node is not at a finite position")
+    source.check_finite(vertices, "nodes")
     tags, regions = collector.gather()
     return RawTets(
         vertices,
-        _look_up(source, numbers, tags),
+        look_up(source, numbers, tags),
         to_regions(source, regions),
         {name: number for name, number in names.items() if (regions == number).any()},
         collector.notes(),
     )
-
-
-def _look_up(source: Source, numbers: NDArray[np.int64], tags: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Position of every tag in the list of node numbers."""
-    order = np.argsort(numbers, kind="stable")
-    ranked = numbers[order]
-    if (ranked[1:] == ranked[:-1]).any():
-        raise source.damaged(f"node {ranked[:-1][ranked[1:] == ranked[:-1]][0]} is given twice")
-    place = np.searchsorted(ranked, tags)
-    place[place == len(ranked)] = 0
-    if tags.size and (len(ranked) == 0 or (ranked[place] != tags).any()):
-        missing = tags[ranked[place] != tags][0] if len(ranked) else tags.flat[0]
-        raise source.damaged(f"a tet uses node {missing}, which the file does not give")
-    return order[place].astype(np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.io.npz_file import NpzFile
-from supple.io.raw import RawTets, to_indices, to_regions
+from supple.io.raw import RawTets, from_zero, to_indices, to_regions
 from supple.io.source import Source
 from supple.mesh import Sheet, TetMesh
 
@@ -29,9 +29,9 @@ def mesh_arrays(mesh: TetMesh) -> dict[str, NDArray[Any]]:
     }
 
 
-def read_npz_tets(path: Path) -> RawTets:
+def read_npz_tets(path: Path, *, lenient: bool = False) -> RawTets:
     """Tets of an .npz file; other arrays in it are left alone."""
-    source = Source(str(path), b"")
+    source = Source(str(path), b"", lenient)
     with NpzFile(path) as file, source.parsing("an .npz tet mesh"):
         vertices, tets = file.read("vertices"), file.read("tets")
         optional = {name: file.read(name) for name in ("regions", "region_names", "region_numbers") if name in file}
@@ -39,13 +39,14 @@ def read_npz_tets(path: Path) -> RawTets:
         raise source.damaged(f"vertices has shape {vertices.shape} and type {vertices.dtype}", "store numbers (n, 3)")
     if tets.ndim != 2 or tets.shape[1] != 4 or tets.dtype.kind not in "iu":
         raise source.damaged(f"tets has shape {tets.shape} and type {tets.dtype}", "store whole numbers (m, 4)")
-    if not np.isfinite(vertices).all():
-        raise source.damaged("a vertex is not finite")
+    source.check_finite(vertices, "vertices")
+    cells, notes = from_zero(tets, len(vertices))
     return RawTets(
         vertices.astype(np.float64),
-        to_indices(source, tets, len(vertices), "tets"),
+        to_indices(source, cells, len(vertices), "tets"),
         _read_regions(source, optional, len(tets)),
         _read_names(source, optional),
+        notes,
     )
 
 

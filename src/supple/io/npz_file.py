@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
+from supple.io.limits import current_limits
 from supple.io.npz_zip import Member, scan_members
-from supple.io.source import EXPORT_AGAIN, MAX_BYTES, check_readable
+from supple.io.source import EXPORT_AGAIN, check_readable
 
 __all__ = ["NpzFile", "scan_file"]
 
@@ -105,7 +106,7 @@ class NpzFile:
                 return stream.read(member.size)
         try:
             info = self._zip.getinfo(f"{name}.npy")
-            if info.file_size > min(MAX_BYTES, ZIP_RATIO * self.path.stat().st_size):
+            if info.file_size > min(current_limits().bytes, ZIP_RATIO * self.path.stat().st_size):
                 raise self._damaged(f"its array '{name}' claims {info.file_size:,} bytes")
             return self._zip.read(info)
         except (*BAD_ZIP, OSError) as error:

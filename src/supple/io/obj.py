@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from supple.io.source import Source
 from supple.io.text import format_polygons, format_rows, parse_floats, parse_ints, tokens_per_line
 from supple.mesh import TriMesh
 
-__all__ = ["pack_obj", "pack_obj_faces", "parse_obj"]
+__all__ = ["FROM_ZERO", "pack_obj", "pack_obj_faces", "parse_obj"]
 
 COMMENT = re.compile(rb"#[^\n]*")
 VERTEX = re.compile(rb"^[ \t]*v[ \t]+(\S+[ \t]+\S+[ \t]+\S+)", re.MULTILINE)
@@ -23,6 +23,8 @@ TEXTURE = re.compile(rb"^[ \t]*vt[ \t]+(\S+[ \t]+\S+)", re.MULTILINE)
 ANY_TEXTURE = re.compile(rb"^[ \t]*vt[ \t]", re.MULTILINE)
 FACE = re.compile(rb"^[ \t]*f[ \t]+([^\n]*)", re.MULTILINE)
 GROUP = re.compile(rb"^[ \t]*[go](?:[ \t]+([^\n]*))?$", re.MULTILINE)
+ZERO = re.compile(rb"(?:^|[ \t])0(?=[\s/])", re.MULTILINE)
+FROM_ZERO = "counts its vertices from 0 where OBJ counts from 1"
 CORNER_REST = re.compile(rb"/\S*")
 CORNER_TEXTURE = re.compile(rb"[^\s/]+/([^\s/]+)\S*")
 
@@ -45,7 +47,8 @@ def parse_obj(source: Source) -> RawSurface:
         groups, names = _read_groups(text, starts)
         indices = to_indices(source, corners, len(vertices), "faces")
         uv = _read_uv(source, text, lines, counts, starts)
-        return RawSurface(vertices, counts.astype(np.int32), indices, uv, groups, names)
+        notes = (FROM_ZERO,) if source.lenient and ZERO.search(lines) else ()
+        return RawSurface(vertices, counts.astype(np.int32), indices, uv, groups, names, notes)
 
 
 def _read_points(
@@ -71,6 +74,8 @@ def _resolve(
     if len(numbers) != counts.sum():
         raise source.damaged("a face has a corner without a vertex")
     if (numbers == 0).any():
+        if source.lenient and (numbers >= 0).all():
+            return numbers  # counted from 0 throughout
         raise source.damaged("a face refers to entry 0, but OBJ counts from 1")
     if (numbers > 0).all():
         return numbers - 1
@@ -119,5 +124,20 @@ def pack_obj_faces(
 
 
 def pack_obj(mesh: TriMesh) -> Iterable[bytes]:
-    """The surface as pieces of an OBJ file, its polygons and texture coordinates kept."""
-    return [format_rows("v %r %r %r", mesh.vertices), pack_obj_faces(*surface_polygons(mesh), mesh.uv)]
+    """The surface as pieces of an OBJ file, its polygons, texture coordinates and groups kept."""
+    faces = pack_obj_faces(*surface_polygons(mesh), mesh.uv)
+    if mesh.groups is not None:
+        faces = _with_groups(faces, mesh.groups, mesh.group_names)
+    return [format_rows("v %r %r %r", mesh.vertices), faces]
+
+
+def _with_groups(lines: bytes, groups: NDArray[np.int32], names: Sequence[str]) -> bytes:
+    """The face lines with a line `g NAME` wherever the group changes."""
+    rows = lines.split(b"\n")[:-1]
+    first = len(rows) - len(groups)  # behind the texture coordinates
+    pieces, before = rows[:first], 0
+    for start in [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist()]:
+        pieces += rows[first + before : first + start]
+        pieces.append(f"g {names[groups[start]]}".rstrip().encode())
+        before = start
+    return b"\n".join([*pieces, *rows[first + before :]]) + b"\n"

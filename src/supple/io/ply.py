@@ -1,7 +1,8 @@
-"""PLY surfaces: text, binary of both byte orders; colours and other properties are left out."""
+"""PLY surfaces: text, binary of both byte orders, texture coordinates; colours and other properties are left out."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from supple.io.drawn import surface_polygons
 from supple.io.raw import RawSurface, to_indices
 from supple.io.source import Source
-from supple.io.text import cut_lines, parse_floats, parse_ints, split_rows
+from supple.io.text import cut_lines, format_polygons, format_rows, parse_floats, parse_ints, split_rows
 from supple.mesh import TriMesh
 
 __all__ = ["pack_ply", "parse_ply"]
@@ -23,6 +24,7 @@ TYPES = {
     "double": "f8", "float64": "f8", "int64": "i8", "uint64": "u8",
 }  # fmt: skip
 ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+CORNER_TEXTURE = "texcoord"
 LISTS = ("vertex_indices", "vertex_index")
 TEXTURES = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 
@@ -61,10 +63,9 @@ def parse_ply(source: Source) -> RawSurface:
         if corners is None or not {"x", "y", "z"} <= vertex.keys():
             raise source.damaged("it has no vertices with x, y, z and no faces", "export it as a surface")
         vertices = np.column_stack([vertex[axis].values.astype(np.float64) for axis in "xyz"])
-        if not np.isfinite(vertices).all():
-            raise source.damaged("a vertex is not finite")
+        source.check_finite(vertices, "vertices")
         indices = to_indices(source, corners.values, len(vertices), "faces")
-        return RawSurface(vertices, corners.counts.astype(np.int32), indices, _read_uv(vertex, indices))
+        return RawSurface(vertices, corners.counts.astype(np.int32), indices, _read_uv(vertex, face, corners, indices))
 
 
 def _read_header(source: Source) -> tuple[str, list[_Element], bytes]:
@@ -151,7 +152,13 @@ def _join(blocks: list[tuple[int, NDArray[Any]]]) -> _Column:
     return _Column(counts, np.concatenate([block.reshape(-1) for _, block in blocks]))
 
 
-def _read_uv(vertex: dict[str, _Column], indices: NDArray[np.int32]) -> NDArray[np.float64] | None:
+def _read_uv(
+    vertex: dict[str, _Column], face: dict[str, _Column], corners: _Column, indices: NDArray[np.int32]
+) -> NDArray[np.float64] | None:
+    """Texture coordinates of every corner, stored with the faces or with the vertices, shape (c, 2)."""
+    own = face.get(CORNER_TEXTURE)
+    if own is not None and np.array_equal(own.counts, 2 * corners.counts) and np.isfinite(own.values).all():
+        return own.values.astype(np.float64).reshape(-1, 2)
     for names in TEXTURES:
         if all(name in vertex for name in names):
             uv = np.column_stack([vertex[name].values.astype(np.float64) for name in names])
@@ -159,14 +166,44 @@ def _read_uv(vertex: dict[str, _Column], indices: NDArray[np.int32]) -> NDArray[
     return None
 
 
-def pack_ply(mesh: TriMesh) -> Iterable[bytes]:
-    """The surface as pieces of a binary PLY file with double precision, its polygons kept."""
+def pack_ply(mesh: TriMesh, *, binary: bool = True) -> Iterable[bytes]:
+    """The surface as pieces of a PLY file with double precision, its polygons and texture coordinates kept."""
     counts, indices = surface_polygons(mesh)
-    starts = np.cumsum(counts) - counts
-    words = np.insert(indices.astype("<i4"), starts, counts)  # the lengths as 32-bit integers too: one type throughout
     header = (
-        "ply\nformat binary_little_endian 1.0\n"
+        f"ply\nformat {'binary_little_endian' if binary else 'ascii'} 1.0\n"
         f"element vertex {len(mesh.vertices)}\nproperty double x\nproperty double y\nproperty double z\n"
-        f"element face {len(counts)}\nproperty list int int vertex_indices\nend_header\n"
+        f"element face {len(counts)}\nproperty list int int vertex_indices\n"
+        + (f"property list int double {CORNER_TEXTURE}\n" if mesh.uv is not None else "")
+        + "end_header\n"
     )
-    return [header.encode(), mesh.vertices.astype("<f8").tobytes(), words.astype("<i4").tobytes()]
+    if not binary:
+        faces = format_polygons("", counts, indices, counted=True)
+        if mesh.uv is not None:
+            faces = _append_rows(faces, counts, mesh.uv)
+        return [header.encode(), format_rows("%r %r %r", mesh.vertices), faces]
+    return [header.encode(), mesh.vertices.astype("<f8").tobytes(), _pack_faces(counts, indices, mesh.uv)]
+
+
+def _append_rows(lines: bytes, counts: NDArray[np.int32], uv: NDArray[np.float64]) -> bytes:
+    """The lines of faces with the texture coordinates of their corners behind."""
+    numbers, at, rows = uv.reshape(-1).tolist(), 0, []
+    for line, count in zip(lines.decode().splitlines(), counts.tolist(), strict=True):
+        rows.append(" ".join([line, str(2 * count), *map(repr, numbers[at : at + 2 * count])]) + "\n")
+        at += 2 * count
+    return "".join(rows).encode()
+
+
+def _pack_faces(counts: NDArray[np.int32], indices: NDArray[np.int32], uv: NDArray[np.float64] | None) -> bytes:
+    """Faces as bytes, those of one number of corners that follow each other in one go."""
+    changes = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), len(counts)]
+    starts, pieces = np.concatenate([[0], np.cumsum(counts)]), []
+    for first, last in itertools.pairwise(changes):
+        size, rows = int(counts[first]) if last > first else 0, last - first
+        span = slice(int(starts[first]), int(starts[last]))
+        kinds: list[Any] = [("count", "<i4"), ("corners", "<i4", size)]
+        table = np.empty(rows, kinds if uv is None else [*kinds, ("pairs", "<i4"), ("uv", "<f8", 2 * size)])
+        table["count"], table["corners"] = size, indices[span].reshape(rows, size)
+        if uv is not None:
+            table["pairs"], table["uv"] = 2 * size, uv[span].reshape(rows, 2 * size)
+        pieces.append(table.tobytes())
+    return b"".join(pieces)

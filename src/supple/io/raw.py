@@ -8,11 +8,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import FileFormatError
 from supple.io.source import Source
 
-__all__ = ["LARGEST", "RawSurface", "RawTets", "drop_thin", "select_polygons", "to_indices", "to_regions"]
+__all__ = [
+    "LARGEST",
+    "Lacking",
+    "RawSurface",
+    "RawTets",
+    "drop_thin",
+    "from_zero",
+    "look_up",
+    "reverse_polygons",
+    "select_polygons",
+    "to_indices",
+    "to_regions",
+]
 
 LARGEST = 2**31 - 1
+
+
+class Lacking(FileFormatError):
+    """A whole file that has none of what is asked for, tets or a surface, but may have the other."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +57,10 @@ class RawSurface:
 
 
 def to_indices(source: Source, values: NDArray[np.number], count: int, what: str) -> NDArray[np.int32]:
-    """The values as indices, each checked to be whole, at least 0 and below `count`."""
+    """The values as indices, each checked to be whole, at least 0 and below `count`; a lenient reader gives any."""
+    if source.lenient:
+        any_value: NDArray[np.int32] = np.clip(np.nan_to_num(values, nan=-1.0), -1, LARGEST).astype(np.int32)
+        return any_value
     if values.size and not (values.min() >= 0 and values.max() < min(count, LARGEST)):
         flat = values.reshape(-1)
         wrong = flat[~((flat >= 0) & (flat < min(count, LARGEST)))][0]
@@ -49,6 +69,28 @@ def to_indices(source: Source, values: NDArray[np.number], count: int, what: str
     if not (indices == values).all():
         raise source.damaged(f"its {what} hold a number that is not whole")
     return indices
+
+
+def from_zero(indices: NDArray[np.integer], count: int) -> tuple[NDArray[np.integer], tuple[str, ...]]:
+    """Indices counted from 0, with a note when the file must have counted from 1: entry `count` is used, 0 is not."""
+    if indices.size and indices.min() >= 1 and indices.max() == count:
+        return indices - 1, ("took its vertices as counted from 1",)
+    return indices, ()
+
+
+def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Place of every wanted vertex in the list of the numbers that the file gives its vertices."""
+    order = np.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    if (ranked[1:] == ranked[:-1]).any():
+        raise source.damaged(f"vertex {ranked[:-1][ranked[1:] == ranked[:-1]][0]} is given twice")
+    place = np.searchsorted(ranked, wanted)
+    place[place == len(ranked)] = 0
+    unknown = ranked[place] != wanted if len(ranked) else np.ones(wanted.shape, dtype=bool)
+    if unknown.any() and not source.lenient:
+        raise source.damaged(f"a tet uses vertex {wanted[unknown][0]}, which the file does not give")
+    found: NDArray[np.int32] = np.where(unknown, -1, order[place] if len(ranked) else -1).astype(np.int32)
+    return found
 
 
 def to_regions(source: Source, values: NDArray[np.number]) -> NDArray[np.int32]:
@@ -69,6 +111,14 @@ def select_polygons(raw: RawSurface, keep: NDArray[np.bool_], note: str) -> RawS
         groups=None if raw.groups is None else raw.groups[keep],
         notes=(*raw.notes, note),
     )
+
+
+def reverse_polygons(raw: RawSurface) -> RawSurface:
+    """The surface with every polygon wound the other way round."""
+    ends = np.cumsum(raw.counts, dtype=np.int64)
+    starts = ends - raw.counts
+    order = np.repeat(starts + ends - 1, raw.counts) - np.arange(len(raw.indices))
+    return replace(raw, indices=raw.indices[order], uv=None if raw.uv is None else raw.uv[order])
 
 
 def drop_thin(raw: RawSurface) -> RawSurface:

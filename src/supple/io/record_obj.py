@@ -13,7 +13,7 @@ from supple.io.obj import pack_obj_faces
 from supple.io.text import format_rows
 from supple.mesh import TetMesh
 
-__all__ = ["MARK", "ObjWriter", "find_sequence"]
+__all__ = ["MARK", "ObjWriter", "find_sequence", "read_note"]
 
 MARK = b"# supple "  #: how the first line of every frame begins; what the run was like follows
 
@@ -61,3 +61,14 @@ class ObjWriter:
 
     def close(self) -> None:
         """Nothing is left to do: every file is whole."""
+
+
+def read_note(file: Path) -> tuple[CacheInfo, float | None]:
+    """What the first line says of the run, and the frame's time [s] if it does."""
+    with file.open("rb") as stream:
+        line = stream.readline(4096)
+    if not line.startswith(MARK):
+        return CacheInfo(start_frame=0), None
+    info, more = CacheInfo.from_json(line[len(MARK) :], str(file))
+    time = more.get("time")
+    return info, float(time) if isinstance(time, int | float) else None

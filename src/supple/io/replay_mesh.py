@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supple.io.frames import Cache, CacheInfo
 from supple.io.load import load_mesh
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
 
 __all__ = ["MeshCache"]
 
@@ -19,12 +19,20 @@ class MeshCache(Cache):
 
     def __init__(self, path: Path) -> None:
         mesh = load_mesh(path)
-        surface = mesh.surface() if isinstance(mesh, TetMesh) else mesh
-        self._vertices = surface.vertices
-        self.triangles = surface.triangles
+        self._body = mesh if isinstance(mesh, TetMesh) else None
+        self._surface = mesh.surface() if isinstance(mesh, TetMesh) else mesh
+        self.triangles = self._surface.triangles
         self.info = CacheInfo(start_frame=0, title=path.stem)
         self.indices, self.times, self.fields = (0,), (0.0,), ()
 
+    def surface(self) -> TriMesh:
+        """The surface, its polygons and texture coordinates kept."""
+        return self._surface
+
+    def body(self) -> TetMesh | None:
+        """The tets, where the file holds them."""
+        return self._body
+
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] of the surface, shape (s, 3)."""
-        return self._vertices
+        return self._surface.vertices

@@ -14,7 +14,7 @@ from supple.io.npz import read_npz_tets
 from supple.io.npz_file import NpzFile
 from supple.io.record_npz import LAST_MEMBER
 from supple.io.views import TetView
-from supple.mesh import TriMesh
+from supple.mesh import Sheet, TetMesh, TriMesh
 
 __all__ = ["NpzCache"]
 
@@ -39,6 +39,11 @@ class NpzCache(Cache):
         stored = tuple(name for name, member in self._members.items() if member.startswith(("point/", "cell/")))
         velocity = ("velocity",) if "velocities" in self._members else ()
         self.fields = tuple(dict.fromkeys(("displacement", *velocity, *stored)))
+
+    def body(self) -> TetMesh | None:
+        """The tets [m] at rest."""
+        mesh = self._view.mesh
+        return None if isinstance(mesh, Sheet) else mesh
 
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] of the surface of the tets in frame `i`, shape (s, 3)."""

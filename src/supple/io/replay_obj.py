@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
-from supple.io.frames import Cache, CacheInfo
+from supple.io.frames import Cache
 from supple.io.load import read_surface
-from supple.io.record_obj import MARK, find_sequence
+from supple.io.record_obj import find_sequence, read_note
 from supple.io.views import PolygonView
+from supple.mesh import TriMesh
 
 __all__ = ["ObjCache"]
 
@@ -26,7 +27,7 @@ class ObjCache(Cache):
                 f"{path}: no file {path.stem}.0001{path.suffix} or the like lies there; check the path."
             )
         self.indices = tuple(self._files)
-        notes = [_read_note(file) for file in self._files.values()]
+        notes = [read_note(file) for file in self._files.values()]
         self.info = notes[0][0]
         first = self.info.start_frame
         self.times = tuple(
@@ -38,18 +39,11 @@ class ObjCache(Cache):
         self.triangles = self._view.triangles
         self.fields = ()
 
+    def surface(self) -> TriMesh:
+        """The surface [m] in the first frame, its polygons and texture coordinates kept."""
+        return self._view.mesh.moved(self.surface_positions(0))
+
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] in frame `i`, shape (s, 3)."""
         file = self._files[self.indices[i]]
         return self._view.of_points(str(file), read_surface(file).vertices) * self.info.metres_per_unit
-
-
-def _read_note(file: Path) -> tuple[CacheInfo, float | None]:
-    """What the first line says of the run, and the frame's time [s] if it does."""
-    with file.open("rb") as stream:
-        line = stream.readline(4096)
-    if not line.startswith(MARK):
-        return CacheInfo(start_frame=0), None
-    info, more = CacheInfo.from_json(line[len(MARK) :], str(file))
-    time = more.get("time")
-    return info, float(time) if isinstance(time, int | float) else None

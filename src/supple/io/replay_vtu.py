@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from supple.io.source import read_source
 from supple.io.views import TetView
 from supple.io.vtk_xml import VtkFile, parse_vtk
 from supple.io.vtu import read_grid
+from supple.mesh import TetMesh
 
 __all__ = ["PvdCache"]
 
@@ -39,12 +41,24 @@ class PvdCache(Cache):
         self._cells = () if raw.notes else _data_names(self._parse(0), "CellData")
         self.fields = tuple(dict.fromkeys(self._points + self._cells))
 
-    def surface_positions(self, i: int) -> NDArray[np.float64]:
-        """Positions [m] of the surface of the tets in frame `i`, shape (s, 3)."""
+    def body(self) -> TetMesh | None:
+        """The tets [m] in the first frame, less its displacement where it has one."""
+        start = self.positions(0)
+        if "displacement" in self._points:
+            moved = self._read(0, "PointData", "displacement", len(start))
+            start = start - moved * self.info.metres_per_unit
+        return replace(self._view.mesh, vertices=start)
+
+    def positions(self, i: int) -> NDArray[np.float64]:
+        """Positions [m] of all tet vertices in frame `i`, shape (n, 3)."""
         points = read_grid(self._parse(i)).vertices
         if len(points) != len(self._view.mesh.vertices):
             raise FileFormatError(f"{self._files[i]} has another mesh than the first frame; record the run again.")
-        return self._view.of_points(points) * self.info.metres_per_unit
+        return points * self.info.metres_per_unit
+
+    def surface_positions(self, i: int) -> NDArray[np.float64]:
+        """Positions [m] of the surface of the tets in frame `i`, shape (s, 3)."""
+        return self._view.of_points(self.positions(i))
 
     def point_values(self, name: str, i: int) -> NDArray[np.float64]:
         """A field at the surface's vertices in frame `i`; one of tets is averaged over the tets around."""

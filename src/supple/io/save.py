@@ -1,58 +1,125 @@
-"""Meshes into files, by suffix."""
+"""Meshes into files, by suffix and dialect."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from supple.errors import OutputError
 from supple.io.files import probe_folder, write_atomically, writing
-from supple.io.gmsh_pack import pack_gmsh
+from supple.io.frames import CacheInfo
+from supple.io.gltf_pack import pack_gltf
+from supple.io.gmsh_pack import pack_gmsh, pack_gmsh_1, pack_gmsh_4
 from supple.io.medit import pack_medit
 from supple.io.npz import mesh_arrays
 from supple.io.npz_zip import pack_npz
 from supple.io.obj import pack_obj
 from supple.io.off import pack_off
 from supple.io.ply import pack_ply
-from supple.io.vtu import pack_vtu
+from supple.io.stl import pack_stl
+from supple.io.tetgen import pack_ele, pack_node, tetgen_paths
+from supple.io.tobj import pack_tobj
+from supple.io.usd_layers import USD_OUT
+from supple.io.usd_mesh import write_usd_surface, write_usd_tets
+from supple.io.veg import pack_veg
+from supple.io.vtk_legacy import pack_legacy
+from supple.io.vtu import pack_raw_vtu, pack_vtu
 from supple.mesh import TetMesh, TriMesh
 
-__all__ = ["save_surface", "save_tets"]
+__all__ = ["SURFACE_DIALECTS", "SURFACE_OUT", "TET_DIALECTS", "TET_OUT", "save_surface", "save_tets"]
 
 Mesh = TypeVar("Mesh", TetMesh, TriMesh)
+Pack = Callable[[Mesh], Iterable[bytes | memoryview]]
 
-TET_PACKERS: dict[str, Callable[[TetMesh], Iterable[bytes | memoryview]]] = {
-    ".npz": lambda mesh: pack_npz(mesh_arrays(mesh)),
-    ".msh": pack_gmsh,
-    ".mesh": pack_medit,
-    ".vtu": pack_vtu,
+#: How tets are written, by suffix and dialect; the first dialect is the usual one.
+TET_DIALECTS: dict[str, dict[str, Pack[TetMesh]]] = {
+    ".npz": {"stored": lambda mesh: pack_npz(mesh_arrays(mesh))},
+    ".msh": {
+        "2.2": pack_gmsh,
+        "2.2-binary": partial(pack_gmsh, binary=True),
+        "4.1": pack_gmsh_4,
+        "4.1-binary": partial(pack_gmsh_4, binary=True),
+        "1": pack_gmsh_1,
+    },
+    ".mesh": {"text": pack_medit},
+    ".vtu": {
+        "zlib": pack_vtu,
+        "base64": partial(pack_vtu, encoding="base64"),
+        "raw": pack_raw_vtu,
+        "text": partial(pack_vtu, encoding="text"),
+    },
+    ".vtk": {"binary": pack_legacy, "text": partial(pack_legacy, binary=False)},
+    ".veg": {"text": pack_veg},
+    ".ele": {"text": pack_ele},
+    ".node": {"text": pack_node},
+    ".tobj": {"text": pack_tobj},
 }
-SURFACE_PACKERS: dict[str, Callable[[TriMesh], Iterable[bytes | memoryview]]] = {
-    ".obj": pack_obj,
-    ".ply": pack_ply,
-    ".off": pack_off,
+#: How surfaces are written, by suffix and dialect.
+SURFACE_DIALECTS: dict[str, dict[str, Pack[TriMesh]]] = {
+    ".obj": {"text": pack_obj},
+    ".ply": {"binary": pack_ply, "text": partial(pack_ply, binary=False)},
+    ".off": {"text": pack_off},
+    ".stl": {"binary": pack_stl, "text": partial(pack_stl, binary=False)},
+    ".glb": {"binary": pack_gltf},
 }
+TET_OUT = (*TET_DIALECTS, *USD_OUT)  #: suffixes that tets are written to
+SURFACE_OUT = (*SURFACE_DIALECTS, *USD_OUT)  #: suffixes that surfaces are written to
 
 
-def save_tets(path: str | os.PathLike[str], mesh: TetMesh) -> None:
-    """Write the tet mesh as .npz, .msh (2.2), .mesh or .vtu; all read back to the same bits."""
-    _save(Path(path), mesh, TET_PACKERS, "a tet mesh")
+def save_tets(
+    path: str | os.PathLike[str], mesh: TetMesh, dialect: str | None = None, *, info: CacheInfo | None = None
+) -> None:
+    """Write the tet mesh in the format of the suffix (see TET_DIALECTS, and USD_OUT); all read back to the same bits.
+
+    Both files of TetGen's pair are written, whichever is named. Gmsh 4.1 stores tets region by region. USD, of 32
+    bits, also holds the unit of length and the up axis of `info`.
+    """
+    file = Path(path)
+    if file.suffix.lower() in USD_OUT:
+        _prepare(file)
+        write_usd_tets(file, mesh, info or CacheInfo())
+        return
+    if file.suffix.lower() in (".node", ".ele"):
+        for part in tetgen_paths(file):
+            _save(part, mesh, TET_DIALECTS, "a tet mesh", dialect)
+        return
+    _save(file, mesh, TET_DIALECTS, "a tet mesh", dialect)
 
 
-def save_surface(path: str | os.PathLike[str], mesh: TriMesh) -> None:
-    """Write the surface as .obj, .ply or .off, its polygons kept; all read back to the same bits."""
-    _save(Path(path), mesh, SURFACE_PACKERS, "a surface")
+def save_surface(
+    path: str | os.PathLike[str], mesh: TriMesh, dialect: str | None = None, *, info: CacheInfo | None = None
+) -> None:
+    """Write the surface in the format of the suffix (see SURFACE_DIALECTS, and USD_OUT).
+
+    OBJ, PLY, OFF and USD keep polygons; the first three read back to the same bits. STL and glTF hold triangles.
+    USD also holds the unit of length and the up axis of `info`.
+    """
+    if Path(path).suffix.lower() in USD_OUT:
+        _prepare(Path(path))
+        write_usd_surface(Path(path), mesh, info or CacheInfo())
+        return
+    _save(Path(path), mesh, SURFACE_DIALECTS, "a surface", dialect)
 
 
 def _save(
-    path: Path, mesh: Mesh, packers: dict[str, Callable[[Mesh], Iterable[bytes | memoryview]]], what: str
+    path: Path, mesh: Mesh, known: Mapping[str, Mapping[str, Pack[Mesh]]], what: str, dialect: str | None
 ) -> None:
-    pack = packers.get(path.suffix.lower())
+    packers = known.get(path.suffix.lower())
+    if packers is None:
+        suffixes = ", ".join((*known, *USD_OUT))
+        raise OutputError(f"{path}: {what} is written as {suffixes}; give the file one of these suffixes.")
+    pack = packers.get(dialect or next(iter(packers)))
     if pack is None:
-        raise OutputError(f"{path}: {what} is written as {', '.join(packers)}; give the file one of these suffixes.")
+        raise OutputError(f"{path}: there is no dialect '{dialect}' of it; use one of {', '.join(packers)}.")
+    _prepare(path)
+    write_atomically(path, pack(mesh))
+
+
+def _prepare(path: Path) -> None:
+    """Refuse a path that cannot be written, and make its folder."""
     probe_folder(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, pack(mesh))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +15,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from supple.errors import FileFormatError
+from supple.io.limits import current_limits
 
-__all__ = ["MAX_BYTES", "Source", "check_readable", "mesh_suffix", "read_source"]
+__all__ = ["Source", "check_readable", "mesh_suffix", "read_source"]
 
-#: No file, packed or unpacked, is read beyond this size: far above any mesh, below what stops a machine.
-MAX_BYTES = 8 * 2**30
-
+CHUNK = 2**22
 EXPORT_AGAIN = "export it again from the program that made it"
 
 
@@ -29,6 +29,7 @@ class Source:
 
     name: str
     data: bytes
+    lenient: bool = False  #: keep numbers that are not finite and indices out of range, for those who count them
 
     def damaged(self, what: str, remedy: str = EXPORT_AGAIN) -> FileFormatError:
         """The error to raise when the content is wrong: the file, `what` is wrong, and the remedy."""
@@ -41,12 +42,17 @@ class Source:
             raise self.damaged(f"it ends before the {count:,} {what} it promises")
         return np.frombuffer(self.data, dtype=kind, count=count, offset=offset)
 
+    def check_finite(self, values: NDArray[Any], what: str) -> None:
+        """Refuse numbers that are not finite, unless the reader is lenient."""
+        if not self.lenient and not np.isfinite(values).all():
+            raise self.damaged(f"one of its {what} is not a finite number")
+
     @contextmanager
     def parsing(self, kind: str) -> Iterator[None]:
         """Turn what a parser did not foresee into an error that says the file is not a whole `kind`."""
         try:
             yield
-        except (ValueError, LookupError, ArithmeticError, EOFError, MemoryError, zlib.error) as error:
+        except (ValueError, LookupError, ArithmeticError, EOFError, MemoryError, zlib.error, lzma.LZMAError) as error:
             raise self.damaged(f"it cannot be read as {kind} ({error or type(error).__name__})") from error
 
 
@@ -65,22 +71,37 @@ def check_readable(path: Path, remedy: str = EXPORT_AGAIN) -> None:
         raise FileFormatError(f"{path} cannot be found ({error.strerror}); check the path.") from None
     if size == 0:
         raise FileFormatError(f"{path} is empty; {remedy}.")
-    if size > MAX_BYTES:
-        raise FileFormatError(f"{path} has {size:,} bytes, more than the {MAX_BYTES:,} read at most; reduce the mesh.")
+    if size > current_limits().bytes:
+        raise _too_large(path, f"has {size:,} bytes")
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, *, lenient: bool = False) -> Source:
     """Content of the file, unpacked when its name ends in `.gz`."""
     check_readable(path)
+    most = current_limits().bytes
     try:
         if path.suffix.lower() != ".gz":
-            return Source(str(path), path.read_bytes())
+            return Source(str(path), path.read_bytes(), lenient)
         with gzip.open(path) as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = _read_up_to(stream, most + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(f"{path} is not a whole gzip file ({error}); pack it again.") from None
     except OSError as error:
         raise FileFormatError(f"{path} cannot be read ({error.strerror}); check its permissions.") from None
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(f"{path} unpacks to more than {MAX_BYTES:,} bytes; reduce the mesh.")
-    return Source(str(path), data)
+    if len(data) > most:
+        raise _too_large(path, f"unpacks to more than {most:,} bytes")
+    return Source(str(path), data, lenient)
+
+
+def _read_up_to(stream: gzip.GzipFile, most: int) -> bytes:
+    """What the stream holds, at most so many bytes, taken as they come: asking for all at once would reserve `most`."""
+    pieces, left = [], most
+    while left > 0 and (piece := stream.read(min(left, CHUNK))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _too_large(path: Path, what: str) -> FileFormatError:
+    most = current_limits().bytes
+    return FileFormatError(f"{path} {what}, and {most:,} are read at most; reduce the mesh, or set SUPPLE_MAX_BYTES.")

@@ -16,6 +16,7 @@ __all__ = [
     "cut_lines",
     "format_polygons",
     "format_rows",
+    "number_rows",
     "parse_floats",
     "parse_ints",
     "same_rows",
@@ -32,8 +33,7 @@ LONE_SIGN = re.compile(rb"[+-](?![0-9])")
 def parse_floats(source: Source, text: bytes, what: str) -> NDArray[np.float64]:
     """All numbers of a text of blank-separated finite numbers, shape (k,)."""
     values: NDArray[np.float64] = _parse(source, text, np.float64, what)
-    if not np.isfinite(values).all():
-        raise source.damaged(f"one of its {what} is not a finite number")
+    source.check_finite(values, what)
     return values
 
 
@@ -117,6 +117,17 @@ def split_rows(source: Source, flat: NDArray[Any], rows: int, layout: Layout, wh
 def format_rows(line: str, rows: NDArray[Any]) -> bytes:
     """One line of text a row, by a %-template for one row; `%r` writes floats that read back bit for bit."""
     return ((line + "\n") * len(rows) % tuple(rows.reshape(-1).tolist())).encode("ascii")
+
+
+def number_rows(line: str, rows: NDArray[Any]) -> bytes:
+    """One line of text a row as `format_rows` writes it, with the row's number, from 1, in front of its items."""
+    count, width = rows.shape
+    items: list[Any] = [None] * (count * (width + 1))
+    items[:: width + 1] = range(1, count + 1)
+    for column in range(width):
+        items[column + 1 :: width + 1] = rows[:, column].tolist()
+    text: str = (line + "\n") * count % tuple(items)
+    return text.encode("ascii")
 
 
 def format_polygons(line: str, counts: NDArray[np.int32], indices: NDArray[np.int32], *, counted: bool) -> bytes:

@@ -24,6 +24,8 @@ __all__ = [
     "MESH",
     "NOTE",
     "TIME",
+    "USD_OUT",
+    "describe_layer",
     "export_layer",
     "join_frames",
     "make_frame",
@@ -34,6 +36,7 @@ __all__ = [
     "read_frame",
 ]
 
+USD_OUT = (".usd", ".usdc", ".usda")  #: suffixes that are written
 BODY, MESH = "/body", "/body/surface"
 NOTE = "supple"  #: key of the layer's custom data that holds the run's description
 TIME = "userProperties:time"  #: attribute with the simulated time [s] of a frame
@@ -48,7 +51,7 @@ def make_still(info: CacheInfo, surface: DrawnSurface, colliders: Mapping[str, T
     from pxr import Gf, Kind, Sdf, Usd, UsdGeom, Vt
 
     layer = Sdf.Layer.CreateAnonymous(".usdc")
-    _describe(layer, info)
+    describe_layer(layer, info)
     stage = Usd.Stage.Open(layer)
     body = UsdGeom.Xform.Define(stage, BODY)
     Usd.ModelAPI(body.GetPrim()).SetKind(Kind.Tokens.component)
@@ -84,7 +87,7 @@ def make_root(info: CacheInfo, codes: Sequence[int], still: str, frames: Sequenc
     from pxr import Gf, Sdf, Vt
 
     layer = Sdf.Layer.CreateAnonymous(".usdc")
-    _describe(layer, info)
+    describe_layer(layer, info)
     _set_range(layer, codes)
     layer.subLayerPaths.append(still)
     prim = Sdf.CreatePrimInLayer(layer, MESH)
@@ -163,7 +166,8 @@ def _usd_writing(path: Path) -> Iterator[None]:
         raise OutputError(message) from None
 
 
-def _describe(layer: Any, info: CacheInfo) -> None:
+def describe_layer(layer: Any, info: CacheInfo) -> None:
+    """Tell the layer unit, up axis, frame rate and title of a run."""
     from pxr import Sdf
 
     layer.defaultPrim = BODY.removeprefix("/")

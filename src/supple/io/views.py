@@ -21,9 +21,10 @@ class PolygonView:
     def __init__(self, name: str, raw: RawSurface) -> None:
         faces = drop_thin(raw)
         try:
-            self.triangles = TriMesh.from_polygons(faces.vertices, faces.counts, faces.indices).triangles
+            self.mesh = TriMesh.from_polygons(faces.vertices, faces.counts, faces.indices, faces.uv)
         except MeshError as error:
             raise FileFormatError(f"{name}: {error}") from None
+        self.triangles = self.mesh.triangles
         self.points = len(raw.vertices)  #: vertices of the file
         self.used = np.unique(faces.indices)  #: those that polygons use, shape (s,)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import binascii
+import lzma
 import re
 import xml.etree.ElementTree as ElementTree
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
@@ -26,6 +28,10 @@ CODES = {
 BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 APPENDED = re.compile(rb"<AppendedData\b[^>]*>")
 MAX_DEPTH = 64
+INFLATERS: dict[str, Callable[[], Any]] = {
+    "vtkZLibDataCompressor": zlib.decompressobj,
+    "vtkLZMADataCompressor": lzma.LZMADecompressor,
+}
 SAVE_AS = "save it as ASCII or with zlib compression"
 
 
@@ -62,8 +68,8 @@ class VtkFile:
     def _checked(self, values: NDArray[Any], count: int, what: str) -> NDArray[Any]:
         if len(values) != count:
             raise self.source.damaged(f"it has {len(values):,} numbers for {what} where {count:,} belong")
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise self.source.damaged(f"its {what} hold a number that is not finite")
+        if values.dtype.kind == "f":
+            self.source.check_finite(values, what)
         return values
 
     def _decode(self, text: bytes, what: str) -> bytes:
@@ -91,7 +97,7 @@ class VtkFile:
         if not compressor:
             (length,) = block.array(lengths, 1, 0, what).tolist()
             return block.array(np.uint8, int(length), lengths.itemsize, what).tobytes()
-        if compressor != "vtkZLibDataCompressor":
+        if compressor not in INFLATERS:
             raise self.source.damaged(f"it is compressed by {compressor}", SAVE_AS)
         (blocks,) = block.array(lengths, 1, 0, what).tolist()
         if blocks == 0:
@@ -100,7 +106,7 @@ class VtkFile:
         at, left, pieces = (3 + blocks) * lengths.itemsize, size, []
         for length in packed:
             piece = block.array(np.uint8, length, at, what).tobytes()
-            inflater = zlib.decompressobj()
+            inflater = INFLATERS[compressor]()
             pieces.append(inflater.decompress(piece, left + 1))  # never more than the array may hold
             left -= len(pieces[-1])
             at += length

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from supple.io.raw import LARGEST, RawTets, to_indices, to_regions
 from supple.io.source import Source
-from supple.io.vtk_pack import pack_array, pack_cells, pack_grid
+from supple.io.vtk_pack import Encoding, pack_array, pack_cells, pack_grid, pack_raw_grid
 from supple.io.vtk_xml import VtkFile, parse_vtk
 from supple.mesh import TetMesh
 
-__all__ = ["pack_vtu", "parse_vtu", "read_grid", "static_cells"]
+__all__ = ["CURVED_TET", "REGIONS", "TET", "pack_raw_vtu", "pack_vtu", "parse_vtu", "read_grid", "static_cells"]
 
 TET, CURVED_TET = 10, 24
 REGIONS = ("region", "regions", "gmsh:physical", "medit:ref", "CellEntityIds", "MaterialIDs", "material")
@@ -85,7 +85,13 @@ def static_cells(mesh: TetMesh) -> bytes:
     return pack_cells(mesh.tets, TET)
 
 
-def pack_vtu(mesh: TetMesh) -> Iterable[bytes]:
+def pack_vtu(mesh: TetMesh, encoding: Encoding = "zlib") -> Iterable[bytes]:
     """The tet mesh as pieces of a VTU file, with its regions as cell data."""
-    cells = [pack_array("region", mesh.regions)]
-    return pack_grid(mesh.vertices, static_cells(mesh), len(mesh.tets), point_data=[], cell_data=cells)
+    data = [pack_array("region", mesh.regions, encoding)]
+    cells = pack_cells(mesh.tets, TET, encoding)
+    return pack_grid(mesh.vertices, cells, len(mesh.tets), point_data=[], cell_data=data, encoding=encoding)
+
+
+def pack_raw_vtu(mesh: TetMesh) -> Iterable[bytes]:
+    """The same with its arrays as raw bytes, for programs that read these."""
+    return pack_raw_grid(mesh.vertices, mesh.tets, TET, {"region": mesh.regions})

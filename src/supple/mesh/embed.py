@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from supple.mesh.checks import check_vertices
 from supple.mesh.tetmesh import TetMesh
 
-__all__ = ["Embedding", "embed"]
+__all__ = ["Embedding", "cells_of", "embed", "list_members"]
 
 _INSIDE = -1e-9  # smallest weight of a point that counts as inside: round-off on faces
 
@@ -76,21 +76,22 @@ def _locate(
     low, high = mesh.bounds()
     cells = np.clip((high - low) / np.cbrt((high - low).prod() / len(mesh.tets)), 1, 400).astype(np.int64)
     step = (high - low) / cells
-    lowest = _cell_of(mesh.vertices[mesh.tets].min(axis=1), low, step, cells)
-    highest = _cell_of(mesh.vertices[mesh.tets].max(axis=1), low, step, cells)
-    starts, members = _list_members(lowest, highest, cells)
+    lowest = cells_of(mesh.vertices[mesh.tets].min(axis=1), low, step, cells)
+    highest = cells_of(mesh.vertices[mesh.tets].max(axis=1), low, step, cells)
+    starts, members = list_members(lowest, highest, cells)
     inside = ((points >= low - step * 1e-6) & (points <= high + step * 1e-6)).all(axis=1)
-    cell = np.ravel_multi_index(tuple(_cell_of(points, low, step, cells).T), tuple(cells))
+    cell = np.ravel_multi_index(tuple(cells_of(points, low, step, cells).T), tuple(cells))
     return _search_cells(points, inside, cell, starts, members, origins, inverses)
 
 
-def _cell_of(
+def cells_of(
     points: NDArray[np.float64], low: NDArray[np.float64], step: NDArray[np.float64], cells: NDArray[np.int64]
 ) -> NDArray[np.int64]:
+    """The cell of a grid from `low` on, as three numbers, that every point lies in or is nearest to."""
     return np.clip(np.floor((points - low) / step), 0, cells - 1).astype(np.int64)
 
 
-def _list_members(
+def list_members(
     lowest: NDArray[np.int64], highest: NDArray[np.int64], cells: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """CSR lists of the tets whose bounding box touches each cell."""

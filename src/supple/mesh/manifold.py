@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from supple.mesh.adjacency import TET_FACES, label_rows, match_tet_faces
+from supple.mesh.adjacency import TET_FACES, match_tet_faces
 from supple.mesh.tetmesh import tet_volumes
 from supple.mesh.trimesh import TriMesh
 
@@ -23,7 +23,7 @@ def cut_pinches(vertices: NDArray[np.float64], tets: NDArray[np.int32]) -> tuple
         neighbours = match_tet_faces(tets, len(vertices))
         owner, face = np.nonzero(neighbours < 0)
         surface = TriMesh(vertices, tets[owner[:, None], TET_FACES[face]])
-        pinches = [*_pinched_edges(surface), *surface.pinched_vertices()[:, None]]
+        pinches = [*surface.crowded_edges(), *surface.pinched_vertices()[:, None]]
         if not pinches:
             break
         doomed = np.zeros(len(tets), dtype=bool)
@@ -34,12 +34,6 @@ def cut_pinches(vertices: NDArray[np.float64], tets: NDArray[np.int32]) -> tuple
             doomed[_smaller_groups(tets, neighbours, around, pinch, volumes)] = True
         tets = tets[~doomed]
     return tets, start - len(tets)
-
-
-def _pinched_edges(surface: TriMesh) -> NDArray[np.int32]:
-    sides = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    labels, counts = np.unique(label_rows(sides, len(surface.vertices)), return_counts=True)
-    return np.column_stack(np.divmod(labels[counts > 2], len(surface.vertices))).astype(np.int32)
 
 
 def _smaller_groups(

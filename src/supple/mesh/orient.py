@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from supple.mesh.checks import plural
 from supple.mesh.trimesh import TriMesh
 
-__all__ = ["orient"]
+__all__ = ["flips_to_agree", "orient"]
 
 
 def orient(surface: TriMesh) -> TriMesh:
@@ -18,6 +18,15 @@ def orient(surface: TriMesh) -> TriMesh:
 
     In each connected piece the smaller area is turned. Closed shells that face inward stay: they are hollows.
     """
+    flip = flips_to_agree(surface)
+    if not flip.any():
+        return surface
+    note = f"turned round {plural(int(flip.sum()), 'triangle')} that faced the wrong way"
+    return replace(_turn(surface, flip), notes=(*surface.notes, note))
+
+
+def flips_to_agree(surface: TriMesh) -> NDArray[np.bool_]:
+    """Which triangles to turn round so that neighbours face the same way and the whole faces outward, shape (k,)."""
     import igl
 
     triangles = surface.triangles.astype(np.int64)
@@ -29,14 +38,10 @@ def orient(surface: TriMesh) -> TriMesh:
     whole = np.bincount(piece, weights=areas, minlength=pieces)
     flip ^= (flipped > whole / 2)[piece]
 
-    turned = _turn(surface, flip)
-    if turned.volume() < 0:
+    if _turn(surface, flip).volume() < 0:
         flip = ~flip
-        turned = _turn(surface, flip)
-    if not flip.any():
-        return surface
-    note = f"turned round {plural(int(flip.sum()), 'triangle')} that faced the wrong way"
-    return replace(turned, notes=(*surface.notes, note))
+    turned: NDArray[np.bool_] = flip
+    return turned
 
 
 def _turn(surface: TriMesh, flip: NDArray[np.bool_]) -> TriMesh:

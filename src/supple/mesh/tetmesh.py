@@ -14,7 +14,7 @@ from supple.mesh.adjacency import TET_FACES, match_tet_faces, vertex_graph, vert
 from supple.mesh.checks import check_cells, check_vertices, drop_unused, plural
 from supple.mesh.trimesh import TriMesh
 
-__all__ = ["TetMesh", "refuse_flat_tets", "tet_volumes"]
+__all__ = ["TetMesh", "flat_tets", "refuse_flat_tets", "tet_volumes"]
 
 #: A tet is degenerate below this share of the cube of its longest edge: its volume is round-off.
 FLAT = 1e-13
@@ -137,13 +137,21 @@ class TetMesh:
         return replace(self, vertices=self.vertices * factor)
 
 
-def refuse_flat_tets(vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]) -> None:
-    """Refuse tets without volume, naming the first."""
+def flat_tets(
+    vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which tets have no volume to speak of, shape (m,)."""
     corners = vertices[tets]
     reach = np.max(np.abs(corners - corners[:, :1]), axis=(1, 2))
-    flat = np.flatnonzero(~(np.abs(volumes) > FLAT * reach**3))
+    flat: NDArray[np.bool_] = ~(np.abs(volumes) > FLAT * reach**3)
+    return flat
+
+
+def refuse_flat_tets(vertices: NDArray[np.float64], tets: NDArray[np.int32], volumes: NDArray[np.float64]) -> None:
+    """Refuse tets without volume, naming the first."""
+    flat = np.flatnonzero(flat_tets(vertices, tets, volumes))
     if flat.size:
-        where = ", ".join(f"{value:.6g}" for value in corners[flat[0]].mean(axis=0))
+        where = ", ".join(f"{value:.6g}" for value in vertices[tets[flat[0]]].mean(axis=0))
         raise MeshError(
             f"tet {flat[0]} near ({where}) has no volume ({plural(len(flat), 'such tet')} in all); "
             "remove flat tets or mesh the shape again."

@@ -11,7 +11,7 @@ from supple.errors import MeshError
 from supple.mesh.adjacency import label_rows, unique_edges, vertex_labels
 from supple.mesh.checks import check_cells, check_vertices, drop_unused, plural
 
-__all__ = ["TriMesh"]
+__all__ = ["TriMesh", "fan_corners", "proper_triangles"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,8 @@ class TriMesh:
     face_counts: NDArray[np.int32] | None = None  #: corners of every polygon, shape (p,); None: triangles only
     face_indices: NDArray[np.int32] | None = None  #: corners of all polygons in turn, shape (sum(face_counts),)
     uv: NDArray[np.float64] | None = None  #: texture coordinates of every polygon corner (or triangle corner), (c, 2)
+    groups: NDArray[np.int32] | None = None  #: number of every polygon's (or triangle's) group, shape (p,)
+    group_names: tuple[str, ...] = ()  #: name of every group number
 
     @classmethod
     def clean(cls, vertices: ArrayLike, triangles: ArrayLike, uv: ArrayLike | None = None) -> TriMesh:
@@ -36,7 +38,7 @@ class TriMesh:
         cells = check_cells(triangles, 3, len(points), "triangle")
         corners = _check_uv(uv, cells.size)
         notes: tuple[str, ...] = ()
-        keep = (np.diff(np.sort(cells, axis=1), axis=1) > 0).all(axis=1)
+        keep = proper_triangles(cells)
         if not keep.all():
             notes += (f"dropped {plural(int((~keep).sum()), 'triangle')} with a repeated corner",)
             cells = check_cells(cells[keep], 3, len(points), "triangle")
@@ -59,10 +61,16 @@ class TriMesh:
             )
         points, column, dropped = drop_unused(points, flat[:, None])
         flat = column[:, 0]
-        triangles = flat[_fan_corners(sizes)]
-        proper = (np.diff(np.sort(triangles, axis=1), axis=1) > 0).all(axis=1)
-        triangles = check_cells(triangles[proper], 3, len(points), "triangle")
+        triangles = flat[fan_corners(sizes)]
+        triangles = check_cells(triangles[proper_triangles(triangles)], 3, len(points), "triangle")
         return cls(points, triangles, _note_dropped(dropped), sizes, flat, _check_uv(uv, len(flat)))
+
+    def triangle_corners(self) -> NDArray[np.int64]:
+        """Place of every triangle's corners in the list of all polygon corners, to which `uv` belongs, shape (k, 3)."""
+        if self.face_counts is None or self.face_indices is None:
+            return np.arange(self.triangles.size).reshape(-1, 3)
+        fans = fan_corners(self.face_counts)
+        return fans[proper_triangles(self.face_indices[fans])]
 
     def areas(self) -> NDArray[np.float64]:
         """Areas [m^2] of the triangles, shape (k,)."""
@@ -95,6 +103,12 @@ class TriMesh:
     def is_manifold(self) -> bool:
         """Whether no edge has more than two triangles, and the triangles at every vertex form one fan."""
         return bool((self._edge_uses() <= 2).all()) and not self.pinched_vertices().size
+
+    def crowded_edges(self) -> NDArray[np.int32]:
+        """Edges of more than two triangles, smaller vertex first, shape (e, 2)."""
+        sides = self.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        labels, uses = np.unique(label_rows(sides, len(self.vertices)), return_counts=True)
+        return np.column_stack(np.divmod(labels[uses > 2], max(len(self.vertices), 1))).astype(np.int32)
 
     def pinched_vertices(self) -> NDArray[np.int32]:
         """Vertices whose triangles fall into several fans, not joined by an edge at the vertex."""
@@ -164,7 +178,14 @@ def _note_dropped(count: int) -> tuple[str, ...]:
     return (f"dropped {plural(count, 'vertex', 'vertices')} that no face uses",) if count else ()
 
 
-def _fan_corners(sizes: NDArray[np.int32]) -> NDArray[np.int64]:
+def proper_triangles(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which triangles have three different corners, shape (k,)."""
+    a, b, c = triangles.T
+    proper: NDArray[np.bool_] = (a != b) & (b != c) & (c != a)
+    return proper
+
+
+def fan_corners(sizes: NDArray[np.int32]) -> NDArray[np.int64]:
     """Triangles of the fan of every polygon, as positions in the list of all corners, shape (k, 3)."""
     starts = np.cumsum(sizes) - sizes
     fans = sizes - 2

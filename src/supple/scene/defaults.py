@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from supple.io import SURFACE_SUFFIXES, TET_SUFFIXES
+from supple.io import MESH_SUFFIXES
 from supple.scene.load import load_scene, override, parse_scene
 from supple.scene.schema import Scene
 
@@ -16,7 +16,7 @@ __all__ = ["default_tables", "is_mesh_file", "open_scene"]
 def is_mesh_file(path: Path) -> bool:
     """Whether the name is that of a mesh rather than of a scene."""
     name = path.name.lower().removesuffix(".gz")
-    return name.endswith((*TET_SUFFIXES, *SURFACE_SUFFIXES))
+    return name.endswith(MESH_SUFFIXES)
 
 
 def default_tables(mesh_file: Path, up_axis: str = "y") -> dict[str, Any]:

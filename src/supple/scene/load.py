@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from supple.errors import SceneError
-from supple.io import SURFACE_SUFFIXES, TET_SUFFIXES
+from supple.io import MESH_SUFFIXES
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, Section, change_marked, key_names
 
@@ -52,7 +52,7 @@ def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Sc
     if path.suffix.lower() not in SCENE_SUFFIXES:
         raise SceneError(
             f"{path} is neither a scene ({', '.join(SCENE_SUFFIXES)}) nor a mesh supple reads "
-            f"({', '.join((*TET_SUFFIXES, *SURFACE_SUFFIXES))}): convert it, or check its name."
+            f"({', '.join(MESH_SUFFIXES)}): convert it, or check its name."
         )
     try:
         text = path.read_text(encoding="utf-8")
