@@ -13,10 +13,12 @@ from supple.mesh import fill_box
 from supple.method import FullSolver
 from supple.method.skipping_paper import PaperSkippingSolver
 from supple.method.skipping_paper_basis import Grower, Grown
+from supple.method.skipping_paper_place import PlainPlace
 from supple.method.skipping_paper_static import SampledForces
 from supple.solve import AddPin, Gravity, Inputs, Moment, SetThrottle
 
 H = 0.01
+NO_POSE = np.zeros(0)
 
 
 def beam(cells: int = 12, pinned: bool = True) -> Body:
@@ -44,7 +46,7 @@ def run(solver, steps: int, *, state=None, first: int = 0, events=None, **option
 
 
 def grower(body: Body, max_rank: int = 6) -> Grower:
-    return Grower(body, body.pins, np.zeros_like(body.mesh.vertices), 1.0, max_rank=max_rank, discard=1e-2)
+    return Grower(body, body.pins, PlainPlace(body, "newmark", 1e-4), max_rank=max_rank, discard=1e-2)
 
 
 def bends(body: Body, count: int, seed: int = 0) -> np.ndarray:
@@ -76,12 +78,12 @@ def test_columns_are_orthonormal_and_hold_what_was_added():
     body = beam(6)
     makes, grown = grower(body), Grown()
     for u in bends(body, 4):
-        grown, beside = makes.modify(grown, u)
+        grown, beside = makes.modify(grown, u, NO_POSE)
         assert beside > 0.0
         basis = grown.learned.basis
         assert np.allclose(basis.columns.T @ (basis.metric[:, None] * basis.columns), np.eye(grown.rank), atol=1e-12)
         assert makes.rms(u - basis.lift(basis.project(u))) < 1e-12
-    same, beside = makes.modify(grown, grown.learned.basis.lift(np.ones(4)))
+    same, beside = makes.modify(grown, grown.learned.basis.lift(np.ones(4)), NO_POSE)
     assert same is grown
     assert beside < 1e-12
 
@@ -90,13 +92,13 @@ def test_a_step_within_the_discarded_share_adds_nothing():
     body = beam(6)
     makes = grower(body)
     u, other = bends(body, 2)
-    grown, _ = makes.modify(Grown(), u)
+    grown, _ = makes.modify(Grown(), u, NO_POSE)
     aside = makes._beside(grown, other)
     aside *= makes.rms(u) / makes.rms(aside)
-    kept, beside = makes.modify(grown, u + 0.009 * aside)
+    kept, beside = makes.modify(grown, u + 0.009 * aside, NO_POSE)
     assert kept is grown
     assert beside == pytest.approx(0.009 * makes.rms(u), rel=1e-6)
-    assert makes.modify(grown, u + 0.011 * aside)[0].rank == 2
+    assert makes.modify(grown, u + 0.011 * aside, NO_POSE)[0].rank == 2
 
 
 def test_an_update_keeps_the_states_of_before_and_a_downdate_those_of_late():
@@ -104,15 +106,15 @@ def test_an_update_keeps_the_states_of_before_and_a_downdate_those_of_late():
     makes, grown = grower(body, max_rank=6), Grown()
     for u in bends(body, 6):
         before = None if grown.learned is None else grown.learned.basis.columns @ grown.recent
-        grown, _ = makes.modify(grown, u)
+        grown, _ = makes.modify(grown, u, NO_POSE)
         if before is not None:
             assert np.abs(grown.learned.basis.columns @ grown.recent - before).max() < 1e-14
-        grown = makes.remember(grown, grown.learned.basis.project(u))
+        grown = makes.remember(grown, grown.learned.basis.project(u), NO_POSE)
     late = grown.learned.basis.columns @ grown.recent
     assert late.shape[1] == 3
     down = makes.downdate(grown)
     basis = down.learned.basis
-    assert (down.rank, down.recent.shape[1], down.seen.count) == (3, 0, 3)
+    assert (down.rank, down.recent.shape[1], down.fields.shape[1]) == (3, 0, 3)
     left = late - basis.columns @ (basis.columns.T @ (basis.metric[:, None] * late))
     assert np.abs(left).max() < 1e-12
 
@@ -121,8 +123,8 @@ def test_the_rank_stays_within_its_limit_and_full_bases_are_halved():
     body = beam(6)
     makes, grown, ranks = grower(body, max_rank=4), Grown(), []
     for u in np.concatenate([bends(body, 8), bends(body, 4, seed=1)]):
-        grown, _ = makes.modify(grown, u)
-        grown = makes.remember(grown, grown.learned.basis.project(u))
+        grown, _ = makes.modify(grown, u, NO_POSE)
+        grown = makes.remember(grown, grown.learned.basis.project(u), NO_POSE)
         ranks.append(grown.rank)
     assert max(ranks) == 4
     assert 3 in ranks[4:]  # halved, with one more
@@ -134,7 +136,7 @@ def test_key_elements_carry_over_and_those_of_no_weight_are_gone():
     makes, grown = grower(body), Grown()
     rules = []
     for u in bends(body, 4):
-        grown, _ = makes.modify(grown, u)
+        grown, _ = makes.modify(grown, u, NO_POSE)
         rules.append(grown.learned.rule)
     assert all((rule.weights > 0.0).all() and rule.training_error <= 0.01 for rule in rules)
     assert np.isin(rules[-2].members, rules[-1].members).any()

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from supple.errors import SceneError
 from supple.method import PaperSkippingSolver
-from supple.scene import build_scene, parse_scene, run_scene
+from supple.scene import Built, build_scene, parse_scene, run_scene
+from supple.scene.simulate import start_motion, step_inputs
 
 SCENE: dict[str, Any] = {
     "time": {"fps": 50, "frames": 12, "integrator": "newmark"},
@@ -46,3 +48,57 @@ def test_a_run_tells_its_timeline(tmp_path: Path):
     assert {step.kind for step in steps} == {"full", "reduced"}
     assert steps[0].learned
     assert all(0 < step.rank <= 6 for step in steps)
+
+
+BENT: dict[str, Any] = {
+    "time": {"fps": 50, "substeps": 1, "frames": 40, "integrator": "static"},
+    "mesh": {"shape": "capsule", "resolution": 10},
+    "material": {"model": "arruda_boyce", "shear": 2e4, "segments": 5e3, "bulk": 1e5, "density": 500.0},
+    "rig": {},
+}
+
+
+def bent(method: dict[str, Any]) -> Built:
+    pose = {"second": [0.0, 0.0, 60.0]}
+    keys = [{"t": 0.0, "pose": "rest"}, {"t": 0.5, **pose}, {"t": 0.8, "pose": "rest"}]
+    return build_scene(parse_scene({**BENT, "motion": {"keys": keys}, "method": method}))
+
+
+def play(built: Built, state: Any = None, first: int = 0) -> tuple[list[Any], list[Any]]:
+    states, reports = [state or start_motion(built.solver, built.drive, built.velocity, 0.0)], []
+    for k in range(first, 40):
+        state, report = built.solver.step(states[-1], step_inputs(built.drive, k, 0, 50.0))
+        states.append(state)
+        reports.append(report)
+    return states, reports
+
+
+def test_a_skinned_body_is_skipped_before_skinning_and_goes_on_from_a_checkpoint():
+    built, full = bent({"name": "skipping", "estimator": "paper"}), bent({"name": "full"})
+    states, reports = play(built)
+    exact, _ = play(full)
+    assert sum(report.kind == "reduced" for report in reports) > 20
+    errors = [np.sqrt(np.mean((built.solver.positions(a) - b.x) ** 2)) for a, b in zip(states, exact, strict=True)]
+    assert max(errors) < 2 * built.solver.settings.error
+    pins = built.body.pins.vertices
+    assert all(
+        np.abs(built.solver.positions(state, pins) - built.drive.moment(state.time).targets).max() < 1e-9
+        for state in states
+    )
+    k = next(k for k in range(15, 40) if states[k].motion is not None)
+    again, _ = play(built, built.solver.unpack(built.solver.pack(states[k])), k)
+    assert np.array_equal(built.solver.positions(again[-1]), built.solver.positions(states[-1]))
+
+
+def test_a_rig_moves_static_bodies_alone():
+    with pytest.raises(SceneError, match="statics alone"):
+        build_scene(
+            parse_scene(
+                {
+                    **BENT,
+                    "motion": {},
+                    "time": {**BENT["time"], "integrator": "newmark"},
+                    "method": {"name": "skipping", "estimator": "paper"},
+                }
+            )
+        )

@@ -13,15 +13,17 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.method.checks import check_duration
+from supple.method.checks import check_duration, refuse_other_pins
 from supple.method.full import FullSolver
 from supple.method.skipping_paper_basis import Grower, Grown
 from supple.method.skipping_paper_dynamic import DynamicIntegrator
+from supple.method.skipping_paper_place import PlainPlace, SkinnedPlace
 from supple.method.skipping_paper_state import PaperState, pack_paper, unpack_paper
 from supple.method.skipping_paper_static import QuasistaticIntegrator
-from supple.method.skipping_paper_steps import Settings, Step, Steps
+from supple.method.skipping_paper_steps import Settings, Step, Steps, pose_of
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
+from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 
@@ -53,10 +55,11 @@ class PaperSkippingSolver:
         time_step: float = 0.01,
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
+        rig: SkinnedRig | None = None,
     ) -> None:
         """`tolerance`: τ_error; `discard`: τ_discard; both the paper's where None. `throttle`: τ_dyn or τ_quasi.
 
-        The other settings are those of `FullSolver`.
+        The other settings are those of `FullSolver`. Pins follow the bones of `rig`, which moves static bodies alone.
         """
         error = _ERROR.get(integrator, _DYNAMIC) if tolerance is None else tolerance
         discard = _DISCARD.get(integrator, _DYNAMIC) if discard is None else discard
@@ -68,19 +71,30 @@ class PaperSkippingSolver:
             raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
         if max_rank < 2:
             raise SceneError(f"a max_rank of {max_rank} leaves nothing when the basis is halved: give 2 or more.")
+        if rig is not None and integrator != "static":
+            raise SceneError(
+                'estimator = "paper" skips steps of a body with a [rig] in statics alone: use integrator = "static".'
+            )
         self.body, self.settings = body, Settings(error, discard, max_rank, throttle)
         self.is_static = integrator == "static"
         self._full = FullSolver(
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,
-            max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact,
+            max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
-        self._steps = Steps(body, self._full, integrator, newton_tolerance)
+        place = (
+            PlainPlace(body, integrator, newton_tolerance) if rig is None else SkinnedPlace(body, rig, newton_tolerance)
+        )
+        self._rig, self._steps = rig, Steps(body, self._full, place)
         algorithm = QuasistaticIntegrator if self.is_static else DynamicIntegrator
         self._integrator: QuasistaticIntegrator | DynamicIntegrator = algorithm(self._steps, self.settings)
         self._grower: tuple[bytes, Grower] | None = None
 
     def start(self, inputs: Inputs | None = None) -> PaperState:
-        return self._begin(self._full.start(inputs))
+        state = self._begin(self._full.start(inputs))
+        if inputs is None or self._rig is None:
+            return state
+        refuse_other_pins(self.body, self._rig, inputs.begin, pose_of(inputs.begin))
+        return replace(state, pose=pose_of(inputs.begin))
 
     def step(self, state: PaperState, inputs: Inputs) -> tuple[PaperState, Report]:
         check_duration(inputs)
@@ -100,7 +114,7 @@ class PaperSkippingSolver:
             return self._full.positions(state.full, vertices)
         assert state.learned is not None
         assert state.motion is not None
-        return self._steps.model(state.learned).positions(state.motion[0], vertices)
+        return self._steps.place.model(state.learned, state.pose).positions(state.motion[0], vertices)
 
     def to_full(self, state: PaperState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
@@ -114,7 +128,7 @@ class PaperSkippingSolver:
         return pack_paper(state)
 
     def unpack(self, arrays: Arrays) -> PaperState:
-        return unpack_paper(arrays, self.body)
+        return unpack_paper(arrays, self.body.mass)
 
     def describe(self) -> list[str]:
         s = self.settings
@@ -142,15 +156,17 @@ class PaperSkippingSolver:
         """
         live, rest = state.live, self.body.mesh.vertices
         pins = live.pins(self.body.pins)
-        offset = live.place(rest, self.body.pins, inputs.end.targets) - rest
+        offset = np.zeros_like(rest)
+        if self._rig is None:
+            offset = live.place(rest, self.body.pins, inputs.end.targets) - rest
         now = np.float64(live.stiffness).tobytes() + pins.vertices.tobytes() + pins.held.tobytes()
         now += offset[pins.vertices].tobytes()
         if self._grower is None or self._grower[0] != now:
-            limits = self.settings
-            self._grower = (
-                now,
-                Grower(self.body, pins, offset, live.stiffness, max_rank=limits.max_rank, discard=limits.discard),
-            )
+            grower = Grower(
+                self.body, pins, self._steps.place, max_rank=self.settings.max_rank, discard=self.settings.discard,
+                offset=offset, stiffness=live.stiffness,
+            )  # fmt: skip
+            self._grower = now, grower
         if now != state.situation:
             state = replace(
                 state, grown=Grown(), situation=now, full=self._lift(state), learned=None, motion=None, upper=0.0

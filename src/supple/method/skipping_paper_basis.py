@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.element_problem import ElementProblem
 from supple.cubature.greedy import train_greedy
-from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
 from supple.errors import SuppleWarning
 from supple.linalg.orthonormal import remove_components
 from supple.method.skipping_measure import rms
 from supple.method.skipping_model import Learned
+from supple.method.skipping_paper_place import Place
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -38,8 +37,12 @@ class Grown:
     """Columns, key elements with their weights, where pins hold; None while there is no column."""
     recent: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     """A: coordinates of the last states, newest last, (r, k)."""
-    seen: Snapshots | None = None
-    """The training pairs."""
+    fields: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """Displacements of the training pairs [m], (3 n, k); their forces follow from them."""
+    poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """In which pose each is, (k, p)."""
+    recent_poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """The same of the last states."""
 
     @property
     def rank(self) -> int:
@@ -51,10 +54,19 @@ class Grower:
     """Algorithms 1 and 2 for a body held by given pins."""
 
     def __init__(
-        self, body: Body, pins: Pins, offset: FloatArray, stiffness: float, *, max_rank: int, discard: float
+        self,
+        body: Body,
+        pins: Pins,
+        place: Place,
+        *,
+        max_rank: int,
+        discard: float,
+        offset: FloatArray | None = None,
+        stiffness: float = 1.0,
     ) -> None:
-        """`offset` [m], (n, 3): where pins hold; `stiffness`: the factor by events."""
-        self._body, self._offset, self._stiffness = body, offset, stiffness
+        """`place`: what displacements mean; `offset` [m], (n, 3): where pins hold; `stiffness`: by events."""
+        self._place, self._body, self._stiffness = place, body, stiffness
+        self._offset = np.zeros_like(body.mesh.vertices) if offset is None else offset
         self._max_rank, self._discard = max_rank, discard
         self._rest = RestStiffness(body.pinned(pins))
         self._side = float(np.ptp(body.mesh.vertices, axis=0).max())
@@ -70,12 +82,12 @@ class Grower:
         """The same of one column times q."""
         return float(abs(q) / np.sqrt(3.0 * self._body.mass.sum()) / self._side)
 
-    def displacement(self, x: FloatArray) -> FloatArray:
-        """u of positions x [m], (n, 3): zero where pins hold."""
-        return np.asarray(x - self._body.mesh.vertices - self._offset)
+    def displacement(self, x: FloatArray, pose: FloatArray) -> FloatArray:
+        """u of positions x [m], (n, 3), in a pose: zero where pins hold."""
+        return np.asarray(self._place.displacement(x, pose) - self._offset)
 
-    def modify(self, grown: Grown, u: FloatArray) -> tuple[Grown, float]:
-        """Algorithm 1: U with what u [m], (n, 3), adds to it, and ‖u_⊥‖_RMS.
+    def modify(self, grown: Grown, u: FloatArray, pose: FloatArray) -> tuple[Grown, float]:
+        """Algorithm 1: U with what u [m], (n, 3), in a pose adds to it, and ‖u_⊥‖_RMS.
 
         The basis is downdated only once u is known to be needed.
         """
@@ -87,7 +99,7 @@ class Grower:
             grown = self.downdate(grown)
             beside = self._beside(grown, u)
             length = self.rms(beside)
-        return self._append(grown, beside, u), length
+        return self._append(grown, beside, u, pose), length
 
     def downdate(self, grown: Grown) -> Grown:
         """Algorithm 2: the directions of the last r_max/2 states alone.
@@ -99,9 +111,15 @@ class Grower:
         old = grown.learned.basis
         R, sizes, _ = np.linalg.svd(grown.recent, full_matrices=False)  # line 4
         R = R[:, sizes > _NOTHING * sizes.max(initial=0.0)][:, : self._max_rank // 2]
-        seen = self._record(old.columns @ grown.recent)
         basis = old.rotated(R, np.ones(R.shape[1]))  # line 5
-        return self._train(replace(grown, recent=np.zeros((R.shape[1], 0)), seen=seen), basis)  # line 6
+        halved = replace(
+            grown,
+            recent=np.zeros((R.shape[1], 0)),
+            recent_poses=grown.recent_poses[:0],
+            fields=old.columns @ grown.recent,
+            poses=grown.recent_poses,
+        )
+        return self._train(halved, basis)  # line 6
 
     def with_error_column(self, grown: Grown, d: FloatArray, u: FloatArray) -> Learned | None:
         """U with one more column for what d [m], (n, 3), adds, as line 12 of Algorithm 6 has it; None where that is
@@ -112,12 +130,14 @@ class Grower:
         beside = self._beside(grown, d)
         if not self.rms(beside) > self._discard * self.rms(d):
             return None
-        return self._append(grown, beside, u + d).learned
+        return self._append(grown, beside, u + d, grown.poses[-1]).learned
 
-    def remember(self, grown: Grown, q: FloatArray) -> Grown:
+    def remember(self, grown: Grown, q: FloatArray, pose: FloatArray) -> Grown:
         """A with one more state."""
-        keep = max(1, self._max_rank // 2)
-        return replace(grown, recent=np.column_stack([grown.recent, q[: grown.rank]])[:, -keep:])
+        keep = self._max_rank // 2
+        recent = np.column_stack([grown.recent, q[: grown.rank]])[:, -keep:]
+        poses = np.array([*grown.recent_poses, pose])[-keep:]
+        return replace(grown, recent=recent, recent_poses=poses)
 
     def _beside(self, grown: Grown, u: FloatArray) -> FloatArray:
         """u_⊥, (n, 3)."""
@@ -126,31 +146,27 @@ class Grower:
         basis = grown.learned.basis
         return remove_components(u.ravel(), basis.columns, basis.metric).reshape(-1, 3)
 
-    def _append(self, grown: Grown, beside: FloatArray, u: FloatArray) -> Grown:
+    def _append(self, grown: Grown, beside: FloatArray, u: FloatArray, pose: FloatArray) -> Grown:
         """Lines 6 to 11 of Algorithm 1: a column more, and the pair [f(u), u] with u as the new basis holds it."""
         mass = self._body.mass
         column = beside.ravel() / (rms(beside, mass) * np.sqrt(mass.sum()))
         old = np.zeros((len(column), 0)) if grown.learned is None else grown.learned.basis.columns
         columns = np.column_stack([old, column])
         basis = Basis(columns, mass, "Gram–Schmidt of full steps", np.ones(columns.shape[1]))
-        pair = self._record(basis.lift(basis.project(u)).reshape(-1, 1))
-        seen = pair if grown.seen is None else grown.seen.joined(pair)
+        held = basis.lift(basis.project(u)).reshape(-1, 1)
+        fields = np.column_stack([grown.fields.reshape(len(held), -1), held])
+        poses = np.array([*grown.poses, pose])
         recent = np.concatenate([grown.recent, np.zeros((1, grown.recent.shape[1]))])
-        return self._train(replace(grown, recent=recent, seen=seen), basis)
-
-    def _record(self, fields: FloatArray) -> Snapshots:
-        """Pairs of displacements (3 n, k) [m]: what pins hold is added, forces of events are not."""
-        return Snapshots.record(self._body, fields + self._offset.reshape(-1, 1))
+        return self._train(replace(grown, recent=recent, fields=fields, poses=poses), basis)
 
     def _train(self, grown: Grown, basis: Basis) -> Grown:
         """Line 10 of Algorithm 1: An et al.'s greedy cubature from the key elements so far; those of no weight go."""
-        assert grown.seen is not None
         warm = None if grown.learned is None else grown.learned.rule
         if not basis.rank:
             return Grown()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # the paper's tests judge the model
-            problem = ElementProblem(self._body, basis, grown.seen)
+            problem = self._place.problem(basis, grown.fields + self._offset.reshape(-1, 1), grown.poses)
             rule = train_greedy(problem, _CUBATURE, np.random.default_rng(0), warm)
         columns = self._rest.gather(basis.columns)
         stiff = np.einsum("ij,ij->j", columns, self._rest.matrix @ columns)

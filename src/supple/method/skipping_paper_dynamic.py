@@ -21,6 +21,7 @@ __all__ = ["DynamicIntegrator"]
 
 FloatArray = NDArray[np.float64]
 _MOST = 1_000_000  # steps in a row, where nothing at all was left outside the basis
+_NONE = np.zeros(0)  # pose: rigs move static bodies alone
 _PROBE = 1e-3  # of the longest side: how far the body is moved along its velocity to see forces change
 
 
@@ -47,14 +48,14 @@ class DynamicIntegrator:
         error = np.inf
         with watch.phase("shadow"):
             if grown.learned is not None and not state.live.grabs and report.touching is None:
-                motion = self._steps.project(grown.learned, begin)
+                motion = self._steps.project(grown.learned, begin, step.inputs.begin)
                 shadow = self._steps.take_reduced(grown.learned, motion, state, step.inputs)  # line 5
                 if shadow is not None:
                     wrong = grower.rms(end.v - grown.learned.basis.lift(shadow.motion[1]))  # line 6
                     error = wrong / max(grower.rms(end.v), np.finfo(float).tiny)
         with watch.phase("learning"):
-            u = grower.displacement(end.x)
-            grown, beside = grower.modify(grown, u)  # line 7
+            u = grower.displacement(end.x, _NONE)
+            grown, beside = grower.modify(grown, u, _NONE)  # line 7
         trained = grown.learned is not state.grown.learned
         learned, allowed = None, 0
         if error < self._settings.error:  # line 8
@@ -65,8 +66,8 @@ class DynamicIntegrator:
                 learned = (None if d is None else grower.with_error_column(grown, d, u)) or grown.learned  # line 12
         reduced = None
         if grown.learned is not None:  # line 15
-            reduced = self._steps.project(learned or grown.learned, end)
-            grown = grower.remember(grown, reduced[0])  # line 23
+            reduced = self._steps.project(learned or grown.learned, end, step.inputs.end)
+            grown = grower.remember(grown, reduced[0], _NONE)  # line 23
         skip = Skip(rejected=state.left, learned=trained, rank=grown.rank, elements=learned.rule.size if learned else 0)
         new = replace(
             state, time=end.time, grown=grown, full=end if learned is None else None, learned=learned,
@@ -82,11 +83,9 @@ class DynamicIntegrator:
         if state.live.grabs:
             return None
         end = self._steps.take_reduced(learned, motion, state, step.inputs)  # line 17
-        if end is None or self._steps.may_touch(
-            state, self._steps.model(learned).positions(end.motion[0]), step.inputs
-        ):
+        if end is None or self._steps.may_touch(learned, state, end, step.inputs):
             return None
-        grown, taken = grower.remember(state.grown, end.motion[0]), state.taken + 1  # lines 19, 23
+        grown, taken = grower.remember(state.grown, end.motion[0], _NONE), state.taken + 1  # lines 19, 23
         has_column = learned.basis.rank > grown.rank
         estimate = grower.coordinate_rms(float(end.motion[0][-1])) if has_column else 0.0
         new = replace(state, time=step.inputs.end.time, grown=grown, motion=end.motion, taken=taken, estimate=estimate)

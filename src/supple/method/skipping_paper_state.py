@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
-from supple.cubature.snapshots import Snapshots
-from supple.elastic import Body
 from supple.method.skipping_model import Learned
 from supple.method.skipping_paper_basis import Grown
 from supple.method.state import FullState, pack_live, pack_state, unpack_live, unpack_state
@@ -35,6 +33,8 @@ class PaperState:
     """What reduced steps are taken in: U, in dynamics with the error column as its last."""
     motion: FloatArray | None = None
     """Coordinates, velocities and accelerations in it, (3, r)."""
+    pose: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """Of the rig, (p,)."""
     live: Live = field(default_factory=Live)
     taken: int = 0
     """s_current of Algorithm 6."""
@@ -48,35 +48,33 @@ class PaperState:
     """Whether the error column ended the last reduced steps."""
 
 
+_GROWN = ("recent", "fields", "poses", "recent_poses")
 _NUMBERS = ("time", "taken", "allowed", "upper", "estimate", "left")
 
 
 def pack_paper(state: PaperState) -> dict[str, NDArray[np.generic]]:
     """The state as plain arrays."""
-    arrays: dict[str, NDArray[np.generic]] = {"recent": state.grown.recent, **pack_live(state.live)}
+    arrays: dict[str, NDArray[np.generic]] = {"pose": state.pose, **pack_live(state.live)}
+    arrays |= {name: getattr(state.grown, name) for name in _GROWN}
     if state.full is not None:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     if state.motion is not None:
         arrays["motion"] = state.motion
-    if state.grown.seen is not None:
-        arrays["seen"] = state.grown.seen.fields
     arrays |= _pack_learned("grown", state.grown.learned) | _pack_learned("learned", state.learned)
     numbers = {name: getattr(state, name) for name in _NUMBERS} | {"same": state.learned is state.grown.learned}
     arrays["situation"] = np.frombuffer(state.situation, np.uint8)
     return {"paper": np.array(json.dumps(numbers)), **arrays}  # floats survive JSON exactly
 
 
-def unpack_paper(arrays: Mapping[str, NDArray[np.generic]], body: Body) -> PaperState:
-    """The state that was packed, of a body."""
+def unpack_paper(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray) -> PaperState:
+    """The state that was packed, of a body with these masses [kg], (n,)."""
     numbers = json.loads(str(arrays["paper"]))
-    seen = None
-    if "seen" in arrays:
-        seen = Snapshots.record(body, np.asarray(arrays["seen"], np.float64))
-    own = _unpack_learned("grown", arrays, body.mass)
-    learned = own if numbers.pop("same") else _unpack_learned("learned", arrays, body.mass)
+    own = _unpack_learned("grown", arrays, mass)
+    learned = own if numbers.pop("same") else _unpack_learned("learned", arrays, mass)
     kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
     return PaperState(
-        grown=Grown(own, np.asarray(arrays["recent"], np.float64), seen),
+        grown=Grown(own, *(np.asarray(arrays[name], np.float64) for name in _GROWN)),
+        pose=np.asarray(arrays["pose"], np.float64),
         situation=np.asarray(arrays["situation"], np.uint8).tobytes(),
         full=unpack_state(kept) if kept else None,
         learned=learned,

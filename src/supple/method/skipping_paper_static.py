@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body, Elements, Pins, elastic_gradient
 from supple.method.skipping_model import Arrival
 from supple.method.skipping_paper_state import PaperState
-from supple.method.skipping_paper_steps import Settings, Step, Steps
+from supple.method.skipping_paper_steps import Settings, Step, Steps, pose_of
 from supple.method.solver import Report, Skip
 
 __all__ = ["QuasistaticIntegrator", "SampledForces"]
@@ -59,7 +59,7 @@ class QuasistaticIntegrator:
 
     def step(self, state: PaperState, step: Step) -> tuple[PaperState, Report]:
         """The state at the end of a step."""
-        tried = state.grown.learned is not None and not state.live.grabs
+        tried = state.grown.learned is not None and not self._is_held(state)
         if tried:  # line 3
             with step.watch.phase("step"):
                 end = self._take_reduced(state, step)  # line 4
@@ -70,17 +70,19 @@ class QuasistaticIntegrator:
                     return self._accept(state, end, step, residual)
         return self._take_full(state, step, tried)
 
+    def _is_held(self, state: PaperState) -> bool:
+        """Whether the user holds the body otherwise than its subspace knows."""
+        changed = len(state.live.added.vertices) + len(state.live.released.vertices) > 0
+        return len(state.live.grabs) > 0 or (len(state.pose) > 0 and changed)
+
     def _take_reduced(self, state: PaperState, step: Step) -> Arrival | None:
         learned = state.grown.learned
         assert learned is not None
         motion = state.motion if state.learned is learned else None
         if motion is None:
-            motion = self._steps.project(learned, self._steps.lift(state))
+            motion = self._steps.project(learned, self._steps.lift(state), step.inputs.begin)
         end = self._steps.take_reduced(learned, motion, state, step.inputs)
-        if end is None:
-            return None
-        model = self._steps.model(learned)
-        if self._steps.full.is_touchable and self._steps.may_touch(state, model.positions(end.motion[0]), step.inputs):
+        if end is None or self._steps.may_touch(learned, state, end, step.inputs):
             return None
         return end
 
@@ -89,7 +91,8 @@ class QuasistaticIntegrator:
         assert state.grown.learned is not None
         forces = self._samples(state)
         load = self._steps.load(state, step.inputs)[forces.vertices]
-        x = self._steps.model(state.grown.learned).positions(end.motion[0], forces.needed)
+        model = self._steps.place.model(state.grown.learned, pose_of(step.inputs.end))
+        x = model.positions(end.motion[0], forces.needed)
         return forces.residual(x, load, state.live.stiffness)
 
     def _samples(self, state: PaperState) -> SampledForces:
@@ -102,11 +105,12 @@ class QuasistaticIntegrator:
         """Lines 18, 19. The error is taken to grow as the residual does."""
         learned = state.grown.learned
         assert learned is not None
-        grown = step.grower.remember(state.grown, end.motion[0])
+        pose = pose_of(step.inputs.end)
+        grown = step.grower.remember(state.grown, end.motion[0], pose)
         estimate = self._settings.error * residual / state.upper if state.upper > 0.0 else 0.0
         new = replace(
             state, time=step.inputs.end.time, grown=grown, full=None, learned=learned, motion=end.motion,
-            estimate=estimate,
+            pose=pose, estimate=estimate,
         )  # fmt: skip
         skip = Skip(checked=True, rank=grown.rank, elements=learned.rule.size)
         return new, Report(
@@ -119,22 +123,30 @@ class QuasistaticIntegrator:
         begin, grower, watch, upper = self._steps.lift(state), step.grower, step.watch, state.upper
         end, report = self._steps.full.step(begin, step.inputs)  # line 8
         with watch.phase("learning"):
-            u = grower.displacement(end.x)
-            grown, _ = grower.modify(state.grown, u)  # line 9
+            pose = pose_of(step.inputs.end)
+            grown, _ = grower.modify(state.grown, grower.displacement(end.x, pose), pose)  # line 9
         trained = grown.learned is not state.grown.learned
         with watch.phase("shadow"):
             if grown.learned is not None:
-                motion = self._steps.project(grown.learned, begin)  # line 10
+                motion = self._steps.project(grown.learned, begin, step.inputs.begin)  # line 10
                 shadow = self._steps.take_reduced(grown.learned, motion, state, step.inputs)  # line 11
-                model = self._steps.model(grown.learned)
+                model = self._steps.place.model(grown.learned, pose)
                 q = model.project(end.x, end.v, end.a)[0] if shadow is None else shadow.motion[0]
-                if shadow is not None and report.touching is None and not state.live.grabs:
+                if shadow is not None and report.touching is None and not self._is_held(state):
                     x = model.positions(q)
                     if grower.rms(end.x - x) < self._settings.error:  # lines 12, 13
                         upper = max(upper, self._residual(state, x, step))  # lines 14 to 16
-                grown = grower.remember(grown, q)  # line 19
+                grown = grower.remember(grown, q, pose)  # line 19
         new = replace(
-            state, time=end.time, grown=grown, full=end, learned=None, motion=None, live=end.live, upper=upper
+            state,
+            time=end.time,
+            grown=grown,
+            full=end,
+            learned=None,
+            motion=None,
+            pose=pose,
+            live=end.live,
+            upper=upper,
         )
         skip = Skip(rejected=tried, learned=trained, rank=grown.rank)
         return new, replace(report, milliseconds={**report.milliseconds, **watch.finish()}, skip=skip)

@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.method.full import FullSolver
-from supple.method.skipping_model import Arrival, Learned, LearnedModel
+from supple.method.skipping_model import Arrival, Learned
 from supple.method.skipping_paper_basis import Grower
+from supple.method.skipping_paper_place import Place
 from supple.method.skipping_paper_state import PaperState
 from supple.method.state import FullState
 from supple.solve.forces import external_force
-from supple.solve.inputs import Inputs
+from supple.solve.inputs import Inputs, Moment
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["Settings", "Step", "Steps"]
+__all__ = ["Settings", "Step", "Steps", "pose_of"]
 
 FloatArray = NDArray[np.float64]
 
@@ -45,19 +46,16 @@ class Step:
     watch: Stopwatch
 
 
+def pose_of(moment: Moment) -> FloatArray:
+    """(p,), or (0,) where there is no rig."""
+    return np.zeros(0) if moment.pose is None else np.asarray(moment.pose, np.float64)
+
+
 class Steps:
     """Takes full steps by the full solver, and reduced ones in what was learned."""
 
-    def __init__(self, body: Body, full: FullSolver, integrator: str, newton_tolerance: float) -> None:
-        self.body, self.full = body, full
-        self._integrator, self._tolerance = integrator, newton_tolerance
-        self._made: tuple[Learned, LearnedModel] | None = None
-
-    def model(self, learned: Learned) -> LearnedModel:
-        """The model of what was learned; the last one is kept."""
-        if self._made is None or self._made[0] is not learned:
-            self._made = learned, LearnedModel(self.body, learned, self._integrator, self._tolerance)
-        return self._made[1]
+    def __init__(self, body: Body, full: FullSolver, place: Place) -> None:
+        self.body, self.full, self.place = body, full, place
 
     def load(self, state: PaperState, inputs: Inputs) -> FloatArray:
         """Forces on the vertices at the end of a step [N], (n, 3)."""
@@ -65,12 +63,12 @@ class Steps:
 
     def take_reduced(self, learned: Learned, motion: FloatArray, state: PaperState, inputs: Inputs) -> Arrival | None:
         """A subspace time step; None where Newton's method fails."""
-        model = self.model(learned)
+        model = self.place.model(learned, pose_of(inputs.end))
         return model.step(motion, self.load(state, inputs), inputs.duration, model.elastic(motion[0]))
 
-    def project(self, learned: Learned, state: FullState) -> FloatArray:
-        """Uᵀ [u u̇ ü], (3, r)."""
-        return self.model(learned).project(state.x, state.v, state.a)
+    def project(self, learned: Learned, state: FullState, moment: Moment) -> FloatArray:
+        """Uᵀ [u u̇ ü], (3, r), of a state at a moment."""
+        return self.place.model(learned, pose_of(moment)).project(state.x, state.v, state.a)
 
     def lift(self, state: PaperState) -> FullState:
         """The motion of every vertex, U [q q̇ q̈] in a subspace."""
@@ -78,10 +76,13 @@ class Steps:
             return state.full
         assert state.learned is not None
         assert state.motion is not None
-        q, v, a = state.motion
-        basis = state.learned.basis
-        return FullState(state.time, self.model(state.learned).positions(q), basis.lift(v), basis.lift(a), state.live)
+        (q, v, a), basis = state.motion, state.learned.basis
+        x = self.place.model(state.learned, state.pose).positions(q)
+        return FullState(state.time, x, basis.lift(v), basis.lift(a), state.live)
 
-    def may_touch(self, state: PaperState, x: FloatArray, inputs: Inputs) -> bool:
-        """Whether anything may be touched in a step that ends at x [m], (n, 3): such steps are full."""
-        return self.full.is_touchable and self.full.foresee_contacts(self.lift(state), x, inputs) > 0
+    def may_touch(self, learned: Learned, state: PaperState, end: Arrival, inputs: Inputs) -> bool:
+        """Whether anything may be touched on the way to the end of a reduced step: such steps are full."""
+        if not self.full.is_touchable:
+            return False
+        x = self.place.model(learned, pose_of(inputs.end)).positions(end.motion[0])
+        return self.full.foresee_contacts(self.lift(state), x, inputs) > 0
