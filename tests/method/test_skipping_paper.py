@@ -114,7 +114,7 @@ def test_an_update_keeps_the_states_of_before_and_a_downdate_those_of_late():
     assert late.shape[1] == 3
     down = makes.downdate(grown)
     basis = down.learned.basis
-    assert (down.rank, down.recent.shape[1], down.fields.shape[1]) == (3, 0, 3)
+    assert (down.rank, down.recent.shape[1], down.answers.shape[2]) == (3, 0, 3)
     left = late - basis.columns @ (basis.columns.T @ (basis.metric[:, None] * late))
     assert np.abs(left).max() < 1e-12
 

@@ -17,7 +17,7 @@ from supple.errors import SuppleWarning
 from supple.linalg.orthonormal import remove_components
 from supple.method.skipping_measure import rms
 from supple.method.skipping_model import Learned
-from supple.method.skipping_paper_place import Place
+from supple.method.skipping_paper_place import Answers, Place
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -37,12 +37,10 @@ class Grown:
     """Columns, key elements with their weights, where pins hold; None while there is no column."""
     recent: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     """A: coordinates of the last states, newest last, (r, k)."""
-    fields: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    """Displacements of the training pairs [m], (3 n, k); their forces follow from them."""
     poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    """In which pose each is, (k, p)."""
-    recent_poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    """The same of the last states."""
+    """In which pose each of these is, (k, p)."""
+    answers: Answers = field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))
+    """What every element answers to the displacement of each training pair, (m, d, pairs)."""
 
     @property
     def rank(self) -> int:
@@ -112,32 +110,31 @@ class Grower:
         R, sizes, _ = np.linalg.svd(grown.recent, full_matrices=False)  # line 4
         R = R[:, sizes > _NOTHING * sizes.max(initial=0.0)][:, : self._max_rank // 2]
         basis = old.rotated(R, np.ones(R.shape[1]))  # line 5
+        states = zip(grown.recent.T, grown.poses, strict=True)
         halved = replace(
             grown,
             recent=np.zeros((R.shape[1], 0)),
-            recent_poses=grown.recent_poses[:0],
-            fields=old.columns @ grown.recent,
-            poses=grown.recent_poses,
+            poses=grown.poses[:0],
+            answers=np.concatenate([self._record(old.lift(q), pose) for q, pose in states], axis=2),
         )
         return self._train(halved, basis)  # line 6
 
-    def with_error_column(self, grown: Grown, d: FloatArray, u: FloatArray) -> Learned | None:
+    def with_error_column(self, grown: Grown, d: FloatArray, u: FloatArray, pose: FloatArray) -> Learned | None:
         """U with one more column for what d [m], (n, 3), adds, as line 12 of Algorithm 6 has it; None where that is
-        too little. u + d is one more training pair.
+        too little. u + d in the pose is one more training pair.
 
         The column is not counted among r_max: it is only lent, and must not push states out.
         """
         beside = self._beside(grown, d)
         if not self.rms(beside) > self._discard * self.rms(d):
             return None
-        return self._append(grown, beside, u + d, grown.poses[-1]).learned
+        return self._append(grown, beside, u + d, pose).learned
 
     def remember(self, grown: Grown, q: FloatArray, pose: FloatArray) -> Grown:
         """A with one more state."""
         keep = self._max_rank // 2
         recent = np.column_stack([grown.recent, q[: grown.rank]])[:, -keep:]
-        poses = np.array([*grown.recent_poses, pose])[-keep:]
-        return replace(grown, recent=recent, recent_poses=poses)
+        return replace(grown, recent=recent, poses=np.array([*grown.poses, pose])[-keep:])
 
     def _beside(self, grown: Grown, u: FloatArray) -> FloatArray:
         """u_⊥, (n, 3)."""
@@ -153,11 +150,14 @@ class Grower:
         old = np.zeros((len(column), 0)) if grown.learned is None else grown.learned.basis.columns
         columns = np.column_stack([old, column])
         basis = Basis(columns, mass, "Gram–Schmidt of full steps", np.ones(columns.shape[1]))
-        held = basis.lift(basis.project(u)).reshape(-1, 1)
-        fields = np.column_stack([grown.fields.reshape(len(held), -1), held])
-        poses = np.array([*grown.poses, pose])
+        pair = self._record(basis.lift(basis.project(u)), pose)
+        answers = np.concatenate([grown.answers, pair], axis=2) if grown.answers.size else pair
         recent = np.concatenate([grown.recent, np.zeros((1, grown.recent.shape[1]))])
-        return self._train(replace(grown, recent=recent, fields=fields, poses=poses), basis)
+        return self._train(replace(grown, recent=recent, answers=answers), basis)
+
+    def _record(self, u: FloatArray, pose: FloatArray) -> Answers:
+        """The forces of a training pair: pins hold where they do."""
+        return self._place.record(u + self._offset, pose)
 
     def _train(self, grown: Grown, basis: Basis) -> Grown:
         """Line 10 of Algorithm 1: An et al.'s greedy cubature from the key elements so far; those of no weight go."""
@@ -166,7 +166,7 @@ class Grower:
             return Grown()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # the paper's tests judge the model
-            problem = self._place.problem(basis, grown.fields + self._offset.reshape(-1, 1), grown.poses)
+            problem = self._place.problem(basis, grown.answers)
             rule = train_greedy(problem, _CUBATURE, np.random.default_rng(0), warm)
         columns = self._rest.gather(basis.columns)
         stiff = np.einsum("ij,ij->j", columns, self._rest.matrix @ columns)

@@ -63,7 +63,9 @@ class DynamicIntegrator:
         if allowed > 0:  # line 10
             with watch.phase("error column"):
                 d = self._compute_error_vector(begin, end, step)  # line 11
-                learned = (None if d is None else grower.with_error_column(grown, d, u)) or grown.learned  # line 12
+                learned = (
+                    None if d is None else grower.with_error_column(grown, d, u, _NONE)
+                ) or grown.learned  # line 12
         reduced = None
         if grown.learned is not None:  # line 15
             reduced = self._steps.project(learned or grown.learned, end, step.inputs.end)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.problem import Problem
 from supple.cubature.skinned_elements import SkinnedElements
-from supple.cubature.skinned_problem import skinned_problem
-from supple.cubature.skinned_samples import SkinnedSamples
+from supple.cubature.skinned_problem import RecordedForces, recorded_problem
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body
 from supple.method.reduced_loads import STILL
@@ -18,9 +17,10 @@ from supple.method.skipping_model import Arrival, Learned, LearnedModel
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
-__all__ = ["Model", "Place", "PlainPlace", "SkinnedPlace"]
+__all__ = ["Answers", "Model", "Place", "PlainPlace", "SkinnedPlace"]
 
 FloatArray = NDArray[np.float64]
+Answers = NDArray[np.float32]
 _ITERATIONS = 50
 _NOTHING = np.zeros((0, 0))
 
@@ -47,8 +47,11 @@ class Place(Protocol):
     def displacement(self, x: FloatArray, pose: FloatArray) -> FloatArray:
         """u [m], (n, 3), of positions x [m]."""
 
-    def problem(self, basis: Basis, fields: FloatArray, poses: FloatArray) -> Problem:
-        """Training of forces at displacements (3 n, k) [m] in poses (k, p), in the norm of forces themselves."""
+    def record(self, u: FloatArray, pose: FloatArray) -> Answers:
+        """What every element answers to u [m], (n, 3), in a pose, (m, d, 1): no later basis changes it."""
+
+    def problem(self, basis: Basis, answers: Answers) -> Problem:
+        """The training of these answers, (m, d, k)."""
 
     def model(self, learned: Learned, pose: FloatArray) -> Model:
         """Steps to a pose."""
@@ -65,8 +68,11 @@ class PlainPlace:
     def displacement(self, x: FloatArray, pose: FloatArray) -> FloatArray:
         return np.asarray(x - self._body.mesh.vertices)
 
-    def problem(self, basis: Basis, fields: FloatArray, poses: FloatArray) -> Problem:
-        return ElementProblem(self._body, basis, Snapshots.record(self._body, fields))
+    def record(self, u: FloatArray, pose: FloatArray) -> Answers:
+        return Snapshots.record(self._body, u.reshape(-1, 1)).stresses
+
+    def problem(self, basis: Basis, answers: Answers) -> Problem:
+        return ElementProblem(self._body, basis, Snapshots(np.zeros((0, answers.shape[2])), answers))
 
     def model(self, learned: Learned, pose: FloatArray) -> Model:
         """The last one is kept."""
@@ -88,10 +94,11 @@ class SkinnedPlace:
         u[self._body.pins.vertices] = np.where(self._body.pins.held, 0.0, u[self._body.pins.vertices])
         return u
 
-    def problem(self, basis: Basis, fields: FloatArray, poses: FloatArray) -> Problem:
-        coordinates = basis.columns.T @ (basis.metric[:, None] * fields)
-        samples = SkinnedSamples(poses, np.arange(len(poses)), coordinates)
-        return skinned_problem(self._body, self._rig, basis, samples)
+    def record(self, u: FloatArray, pose: FloatArray) -> Answers:
+        return RecordedForces.of(self._body, self._rig, u, pose).forces
+
+    def problem(self, basis: Basis, answers: Answers) -> Problem:
+        return recorded_problem(self._body, basis, RecordedForces(answers))
 
     def model(self, learned: Learned, pose: FloatArray) -> Model:
         """What does not depend on the pose is kept."""

@@ -48,14 +48,13 @@ class PaperState:
     """Whether the error column ended the last reduced steps."""
 
 
-_GROWN = ("recent", "fields", "poses", "recent_poses")
 _NUMBERS = ("time", "taken", "allowed", "upper", "estimate", "left")
 
 
 def pack_paper(state: PaperState) -> dict[str, NDArray[np.generic]]:
     """The state as plain arrays."""
     arrays: dict[str, NDArray[np.generic]] = {"pose": state.pose, **pack_live(state.live)}
-    arrays |= {name: getattr(state.grown, name) for name in _GROWN}
+    arrays |= {name: getattr(state.grown, name) for name in ("recent", "poses", "answers")}
     if state.full is not None:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     if state.motion is not None:
@@ -70,10 +69,11 @@ def unpack_paper(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray) ->
     """The state that was packed, of a body with these masses [kg], (n,)."""
     numbers = json.loads(str(arrays["paper"]))
     own = _unpack_learned("grown", arrays, mass)
+    recent, poses = (np.asarray(arrays[name], np.float64) for name in ("recent", "poses"))
     learned = own if numbers.pop("same") else _unpack_learned("learned", arrays, mass)
     kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
     return PaperState(
-        grown=Grown(own, *(np.asarray(arrays[name], np.float64) for name in _GROWN)),
+        grown=Grown(own, recent, poses, np.asarray(arrays["answers"], np.float32)),
         pose=np.asarray(arrays["pose"], np.float64),
         situation=np.asarray(arrays["situation"], np.uint8).tobytes(),
         full=unpack_state(kept) if kept else None,
