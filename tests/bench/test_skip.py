@@ -80,3 +80,9 @@ def test_refinement_keeps_the_time_that_is_simulated():
 def test_options_that_a_benchmark_does_not_know_are_refused(name, options):
     with pytest.raises(SceneError, match=f"--{next(iter(options))}: that is for .*skip-beam"):
         run_benchmark(pick_benchmark(name), "small", 1, **options)
+
+
+def test_the_page_explains_every_column():
+    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    section = text.split("\n## skip\n")[1].split("\n## ")[0]
+    assert all(f"`{key}`" in section for key in KEYS)
