@@ -430,6 +430,8 @@ def bench(
     *,
     size: Literal["small", "paper"] = "small",
     mesh: Path | None = None,
+    steps: int | None = None,
+    plot: Path | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -443,6 +445,10 @@ def bench(
         "small" takes seconds, "paper" the published sizes.
     mesh
         Tets, or a surface to fill, to use in place of a built-in shape; for benchmarks that take one.
+    steps
+        How many steps to run, for benchmarks of one motion.
+    plot
+        Folder for pictures, for benchmarks that draw some.
     list_
         List the benchmarks.
     """
@@ -455,7 +461,7 @@ def bench(
             for benchmark in found.values():
                 console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
-        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh)
+        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh, steps, plot)
         console.say(format_table(result["rows"]))
         return result
 

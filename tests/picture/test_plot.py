@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from supple.errors import OutputError
-from supple.picture import plot_bars, plot_lines, plot_points
+from supple.picture import plot_bars, plot_lines, plot_points, plot_strips
 
 LINES = {"full": ([0, 1, 2], [1.0, 0.1, 0.01]), "reduced": ([0, 1, 2], [1.0, 0.2, 0.02])}
 
@@ -56,3 +56,12 @@ def test_data_that_do_not_match_are_refused() -> None:
         plot_lines({"odd": ([1, 2], [1])}, "x", "y")
     with pytest.raises(OutputError, match='Bars "odd"'):
         plot_bars(["a"], {"odd": [1, 2]}, "y")
+
+
+def test_strips_take_one_colour_a_number_and_refuse_others():
+    strips = [{"one": [0, 1, 1, 0], "two": [1, 1]}, {"one": [0, 0, 1, 0], "two": [1, 1]}]
+    first, other = (plot_strips(one, ("a", "b"), ("#000000", "#ffffff"), "step") for one in strips)
+    assert first.startswith(b"<?xml")
+    assert first != other
+    with pytest.raises(OutputError, match="whole numbers below 2"):
+        plot_strips({"one": [0, 2]}, ("a", "b"), ("#000000", "#ffffff"), "step")

@@ -23,16 +23,15 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of `supple.bench` with a function `run(size) -> rows`, or `run(size, mesh) -> rows`."""
+    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps` and `plot`, too."""
 
     name: str
     about: str
     run: Callable[..., list[Row]]
 
-    @property
-    def takes_mesh(self) -> bool:
-        """Whether it can be run on a mesh of the user's."""
-        return "mesh" in inspect.signature(self.run).parameters
+    def takes(self, option: str) -> bool:
+        """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, or `plot`, a folder."""
+        return option in inspect.signature(self.run).parameters
 
 
 def find_benchmarks() -> dict[str, Benchmark]:
@@ -56,14 +55,26 @@ def pick_benchmark(name: str) -> Benchmark:
     return found[name]
 
 
-def run_benchmark(benchmark: Benchmark, size: Size, threads: int, mesh: Path | None = None) -> Row:
+def run_benchmark(
+    benchmark: Benchmark,
+    size: Size,
+    threads: int,
+    mesh: Path | None = None,
+    steps: int | None = None,
+    plot: Path | None = None,
+) -> Row:
     """The benchmark's rows, with the machine's load and yardstick measured beside them."""
-    if mesh is not None and not benchmark.takes_mesh:
-        able = ", ".join(name for name, one in find_benchmarks().items() if one.takes_mesh)
-        raise SceneError(f"the benchmark '{benchmark.name}' has meshes of its own: --mesh is for {able}.")
+    asked = {"mesh": mesh, "steps": steps, "plot": plot}
+    options = {name: value for name, value in asked.items() if value is not None}
+    for option in options:
+        if not benchmark.takes(option):
+            able = ", ".join(name for name, one in find_benchmarks().items() if one.takes(option))
+            raise SceneError(f"the benchmark '{benchmark.name}' takes no --{option}: that is for {able}.")
+    if steps is not None and steps < 1:
+        raise SceneError(f"--steps {steps} leaves nothing to run: give 1 or more.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
-    rows = benchmark.run(size) if mesh is None else benchmark.run(size, mesh)
+    rows = benchmark.run(size, **options)
     return {
         "bench": benchmark.name,
         "size": size,

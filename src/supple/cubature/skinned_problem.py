@@ -16,7 +16,7 @@ from supple.elastic import Body
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
-__all__ = ["skinned_problem"]
+__all__ = ["RecordedForces", "recorded_problem", "skinned_problem"]
 
 FloatArray = NDArray[np.float64]
 
@@ -25,6 +25,30 @@ def skinned_problem(body: Body, rig: SkinnedRig, basis: Basis, samples: SkinnedS
     """Pulled-back forces of samples in the energy norm of a diagonalised basis."""
     elements = ElementMap(body)
     return ProductProblem(_CornerMaps(elements, basis), _CornerForces(elements, rig, basis, samples))
+
+
+class RecordedForces:
+    """A_cᵀ f_c of all elements' corners [N], kept in memory: they depend on no basis."""
+
+    def __init__(self, forces: NDArray[np.float32]) -> None:
+        """(m, 12, T)"""
+        self.forces, self.count = forces, forces.shape[2]
+
+    @classmethod
+    def of(cls, body: Body, rig: SkinnedRig, u: FloatArray, pose: FloatArray) -> "RecordedForces":
+        """Those at a displacement [m], (n, 3), in a pose."""
+        alone = Basis(u.reshape(-1, 1), body.mass, "a displacement", np.ones(1))
+        sample = SkinnedSamples(pose[None], np.zeros(1, np.intp), np.ones((1, 1)))
+        return cls(_CornerForces(ElementMap(body), rig, alone, sample).at(slice(None), slice(None)))
+
+    def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
+        """Of some elements in some samples, (k, 12, t)."""
+        return self.forces[who][:, :, samples]
+
+
+def recorded_problem(body: Body, basis: Basis, forces: RecordedForces) -> ProductProblem:
+    """The training problem of forces that were recorded, in the energy norm of a basis."""
+    return ProductProblem(_CornerMaps(ElementMap(body), basis), forces)
 
 
 class _CornerMaps:

@@ -19,6 +19,7 @@ from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_training import train_skinned, train_skinned_rules
 from supple.method.skipping import SkippingSolver
+from supple.method.skipping_paper import PaperSkippingSolver
 from supple.method.skipping_state import SkippingState
 from supple.method.solver import Report, Skip, Solver
 from supple.method.state import FullState
@@ -32,6 +33,7 @@ __all__ = [
     "FullState",
     "HyperReducedModel",
     "HyperReducedSolver",
+    "PaperSkippingSolver",
     "PoseSpaceModel",
     "PoseSpaceSolver",
     "ProjectiveSolver",

@@ -4,7 +4,7 @@ from supple.picture.camera import Camera, find_bounds
 from supple.picture.colormap import COLORMAPS, map_colours
 from supple.picture.film import save_film
 from supple.picture.page import Page
-from supple.picture.plot import plot_bars, plot_lines, plot_points
+from supple.picture.plot import plot_bars, plot_lines, plot_points, plot_strips
 from supple.picture.png import encode_png, save_picture
 from supple.picture.render import RenderOptions, render
 from supple.picture.stage import pick_frames, render_frames
@@ -23,6 +23,7 @@ __all__ = [
     "plot_bars",
     "plot_lines",
     "plot_points",
+    "plot_strips",
     "render",
     "render_frames",
     "render_strip",

@@ -15,7 +15,7 @@ from supple.errors import OutputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_bars", "plot_lines", "plot_points"]
+__all__ = ["plot_bars", "plot_lines", "plot_points", "plot_strips"]
 
 Kind = Literal["png", "svg"]
 _COLOURS = {
@@ -112,6 +112,42 @@ def plot_points(
         axes.set_ylabel(ylabel)
         axes.margins(x=0.08, y=0.12)
         _add_legend(axes, len(points))
+    return stream.getvalue()
+
+
+def plot_strips(
+    strips: Mapping[str, ArrayLike],
+    names: Sequence[str],
+    colours: Sequence[str],
+    xlabel: str,
+    *,
+    title: str | None = None,
+    width: int = 760,
+    kind: Kind = "svg",
+    dark: bool = False,
+) -> bytes:
+    """Plot file of named strips, below each other: every entry a bar of the colour that its whole number names."""
+    with _draw_figure(title, width, 110 + 44 * len(strips), kind, dark) as (axes, stream):
+        from matplotlib.colors import ListedColormap
+
+        for row, (name, entries) in enumerate(strips.items()):
+            kinds = np.asarray(entries)
+            if kinds.ndim != 1 or not np.isin(kinds, range(len(colours))).all():
+                raise OutputError(f'Strip "{name}" must hold whole numbers below {len(colours)}, one for each colour.')
+            where = (0.5, len(kinds) + 0.5, row + 0.36, row - 0.36)
+            axes.imshow(
+                kinds[None], aspect="auto", interpolation="nearest", cmap=ListedColormap(list(colours)), extent=where,
+                vmin=-0.5, vmax=len(colours) - 0.5,
+            )  # fmt: skip
+        for name, colour in zip(names, colours, strict=True):
+            axes.bar([0.0], [0.0], color=colour, label=name)
+        axes.set_xlim(0.5, max((len(np.asarray(entries)) for entries in strips.values()), default=1) + 0.5)
+        axes.set_ylim(len(strips) - 0.5, -0.5)
+        axes.set_yticks(range(len(strips)), list(strips))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=False)
+        axes.set_xlabel(xlabel)
+        _add_legend(axes, len(names))
     return stream.getvalue()
 
 

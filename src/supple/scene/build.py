@@ -21,6 +21,7 @@ from supple.method import (
     ArticulatedModel,
     ArticulatedSolver,
     FullSolver,
+    PaperSkippingSolver,
     PoseSpaceModel,
     PoseSpaceSolver,
     ReducedModel,
@@ -293,22 +294,25 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
-def skipping_solver(stage: Stage) -> SkippingSolver:
+def skipping_solver(stage: Stage) -> SkippingSolver | PaperSkippingSolver:
     """The solver of a scene that takes full steps only where it must."""
     time, method = stage.scene.time, stage.scene.method
-    return SkippingSolver(
-        stage.body,
-        integrator=time.integrator,
-        tolerance=method.accuracy,
-        throttle=method.throttle,
-        max_rank=method.max_rank,
-        newton_tolerance=method.residual,
-        linear_solver=method.linear_solver,
-        max_iterations=method.max_iterations,
-        time_step=time.step,
-        colliders=stage.drive.colliders,
-        contact=stage.contact,
-    )
+    settings: dict[str, Any] = {
+        "integrator": time.integrator,
+        "throttle": method.throttle,
+        "newton_tolerance": method.residual,
+        "linear_solver": method.linear_solver,
+        "max_iterations": method.max_iterations,
+        "time_step": time.step,
+        "colliders": stage.drive.colliders,
+        "contact": stage.contact,
+    }
+    if method.max_rank is not None:
+        settings["max_rank"] = method.max_rank
+    if method.estimator == "paper":
+        settings["rig"] = None if stage.drive.rigging is None else stage.drive.rigging.skin
+        return PaperSkippingSolver(stage.body, tolerance=method.tolerance, discard=method.discard, **settings)
+    return SkippingSolver(stage.body, tolerance=method.accuracy, **settings)
 
 
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:

@@ -30,7 +30,7 @@ def refuse_unbuilt(scene: Scene) -> None:
         )
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
-    if name == "skipping":
+    if name == "skipping" and scene.method.estimator != "paper":
         raise SceneError('method.name = "skipping" does not know a [rig] yet: use method.name = "reduced" or "full".')
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')

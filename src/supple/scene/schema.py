@@ -132,7 +132,21 @@ class MethodTable(Section):
     throttle: float = Field(
         default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
     )
-    max_rank: int = Field(default=45, ge=1, le=300, description="skipping: largest subspace that is learned")
+    max_rank: int | None = Field(
+        default=None, ge=1, le=300, description="skipping: largest subspace that is learned (45; of the paper 20)"
+    )
+    estimator: Literal["checks", "paper"] = Field(
+        default="checks",
+        description="skipping: steps are reduced as long as full residuals find them right (checks), or as [KJ09] "
+        "prints it (paper), where the tolerance is of the body's longest side (0.01; static 0.005)",
+    )
+    discard: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="skipping by the paper's estimator: share of a displacement that its basis may miss (0.01; static "
+        "0.001)",
+    )
     elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
     iterations: int | None = Field(
         default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
@@ -177,6 +191,12 @@ class MethodTable(Section):
     def _residual_is_said_once(self) -> MethodTable:
         if self.name == "full" and self.tolerance is not None and self.newton_tolerance is not None:
             raise ValueError("has both tolerance and newton_tolerance, which are one thing for full: keep one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _discards_as_the_paper(self) -> MethodTable:
+        if self.discard is not None and self.estimator != "paper":
+            raise ValueError('has discard, which belongs to estimator = "paper": name that, or remove it')
         return self
 
     @property

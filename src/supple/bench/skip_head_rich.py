@@ -1,0 +1,16 @@
+"""Skipping steps: the head shakes, as if to be rid of a bee, about all axes and never the same way twice.
+
+The richer motion of [KJ09] (its video); else as skip-head.
+"""
+
+from pathlib import Path
+
+from supple.bench.skip_head import run_head
+from supple.bench.skip_measure import Row
+
+__all__ = ["run"]
+
+
+def run(size: str, steps: int | None = None, plot: Path | None = None) -> list[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder."""
+    return run_head(size, steps, plot, rich=True)

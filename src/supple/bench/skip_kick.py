@@ -1,0 +1,26 @@
+"""Skipping steps: the swinging beam is kicked sideways, by three times its weight for fifteen steps.
+
+Nothing that was learned before holds the motion after it. Not in [KJ09]; else as skip-beam.
+"""
+
+from pathlib import Path
+
+from supple.bench.skip_case import make_beam
+from supple.bench.skip_measure import Asked, Row, measure, warm_up
+from supple.bench.skip_plots import save_plots
+
+__all__ = ["run"]
+
+_SIZES = {"small": (2_000, 800), "paper": (16_824, 1500)}  # tets and steps
+_KICKED = 0.4  # of the run
+_ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"))
+
+
+def run(size: str, steps: int | None = None, plot: Path | None = None) -> list[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder."""
+    tets, usual = _SIZES[size]
+    steps = steps or usual
+    warm_up(make_beam(300, 40), _ASKED)
+    runs = measure(make_beam(tets, steps, kick=0.01 * int(_KICKED * steps)), _ASKED)
+    save_plots(plot, "skip-kick", runs)
+    return [one.row for one in runs]

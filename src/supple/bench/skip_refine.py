@@ -1,0 +1,48 @@
+"""Skipping steps: the beam and the head on finer meshes and with shorter steps, beside Tables 1 and 2 of [KJ09].
+
+The time that is simulated stays the same, so half as long steps are twice as many. `case` says which body.
+"""
+
+from typing import NamedTuple
+
+from supple.bench.skip_case import Case, make_beam, make_head
+from supple.bench.skip_figures import TABLE_1, TABLE_2
+from supple.bench.skip_measure import Asked, Row, fill, measure, warm_up
+
+__all__ = ["list_runs", "run"]
+
+
+class _Study(NamedTuple):
+    tets: tuple[int, ...]
+    halvings: int
+    """Of the step, on the coarsest mesh."""
+    steps: int
+
+
+_BEAM = {"small": _Study((640, 1_104), 2, 300), "paper": _Study((640, 1_104, 16_824, 160_000), 3, 1500)}
+_HEAD = {"small": _Study((1_500, 3_000), 2, 60), "paper": _Study((20_256, 165_941), 3, 1000)}
+_ASKED = (Asked("paper"), Asked("checks"))
+
+
+def run(size: str, steps: int | None = None) -> list[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many of the longest steps."""
+    warm_up(make_beam(300, 40), _ASKED)
+    warm_up(make_head(1_000, 20), _ASKED)
+    rows = [{**row, "case": "beam"} for row in TABLE_1]
+    for tets, dt, count in list_runs(_BEAM[size], steps):
+        rows += _measure(make_beam(tets, count, dt, error=dt))
+    rows += [{**row, "case": "head"} for row in TABLE_2]
+    for tets, dt, count in list_runs(_HEAD[size], steps):
+        rows += _measure(make_head(tets, count, dt, error=1e-4))
+    return [fill(row) for row in rows]
+
+
+def list_runs(study: _Study, steps: int | None) -> list[tuple[int, float, int]]:
+    """Tets, step [s] and number of steps: first finer meshes, then shorter steps on the coarsest."""
+    usual = steps or study.steps
+    in_space = [(tets, 0.01, usual) for tets in study.tets]
+    return in_space + [(study.tets[0], 0.01 / 2**k, usual * 2**k) for k in range(1, study.halvings + 1)]
+
+
+def _measure(case: Case) -> list[Row]:
+    return [{**one.row, "case": case.name} for one in measure(case, _ASKED)]
