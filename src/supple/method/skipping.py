@@ -16,34 +16,29 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.multigrid import rigid_modes
 from supple.method.checks import check_duration
 from supple.method.full import FullSolver
-from supple.method.skipping_factor import OldFactor
+from supple.method.skipping_check import FullSpace
+from supple.method.skipping_deciding import follow_load, is_still, remember_situation, situation_of
 from supple.method.skipping_learning import FAILS, Learner
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Arrival, LearnedModel
-from supple.method.skipping_state import Memory, Progress, Situation, SkippingState, pack_skipping, unpack_skipping
+from supple.method.skipping_state import Memory, Progress, SkippingState, pack_skipping, unpack_skipping
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
 from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs
-from supple.solve.live import Live
 from supple.solve.stopwatch import Stopwatch
-from supple.solve.system import System
 from supple.subspace.window import Window
 
 __all__ = ["SkippingSolver"]
 
 FloatArray = NDArray[np.float64]
-_CLOSE = 1.5  # tolerances above which checks come more often
+_CLOSE = 1.0  # tolerances above which checks come more often
 _LONGEST = 10  # reduced steps between checks
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
-_JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
-_SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
-_LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
 _WORTH = 20  # reduced steps in a row that pay for training
 
 
@@ -90,9 +85,8 @@ class SkippingSolver:
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,
             max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact,
         )  # fmt: skip
-        self._newton = newton_tolerance
         self._learner = Learner(body, integrator, max_rank, newton_tolerance)
-        self._old: OldFactor | None = None
+        self._space = FullSpace(body, self._full, integrator)
 
     def start(self, inputs: Inputs | None = None) -> SkippingState:
         return self._begin(self._full.start(inputs))
@@ -107,12 +101,14 @@ class SkippingSolver:
             full, report = self._full.step(self._lift(state), inputs)
             return replace(state, time=full.time, full=full, motion=None, live=full.live), replace(report, skip=Skip())
         watch = Stopwatch()
-        state = self._enter(state, inputs)
+        now = situation_of(state.memory.situation, state.live, state.live.pins(self.body.pins), inputs.duration)
+        if now != state.memory.situation:
+            state = remember_situation(state, now, self._lift(state), self.body.mass)
         load = external_force(state.live.forces(inputs.end.forces), self.body.mass)
-        jumps, state = self._follow_load(state, load)
+        jumps, state = follow_load(state, load)
         rejected = False
         if state.motion is not None:
-            if self._is_still(state.live, inputs):
+            if is_still(state.live, inputs):
                 reached = self._step_reduced(state, inputs, load, tolerance, jumps, watch)
                 if reached is not None:
                     return reached
@@ -161,36 +157,6 @@ class SkippingSolver:
     def _model(self, state: SkippingState) -> LearnedModel:
         assert state.memory.learned is not None
         return self._learner.model(state.memory.learned)
-
-    def _enter(self, state: SkippingState, inputs: Inputs) -> SkippingState:
-        """The state with a memory for the situation of a step: other pins forget all, another stiffness or length of
-        the step the matrix and the model."""
-        live, memory = state.live, state.memory
-        pins = live.pins(self.body.pins)
-        duration = memory.situation.duration
-        if not np.isclose(inputs.duration, duration, rtol=1e-6, atol=0.0):
-            duration = inputs.duration  # what differs is more than the round-off of a clock
-        now = Situation(duration, live.stiffness, pins.vertices.tobytes() + pins.held.tobytes())
-        if now == memory.situation:
-            return state
-        full = self._lift(state)
-        if now.pins != memory.situation.pins:
-            memory = Memory(Window(self.body.mass), now)
-        else:
-            memory = replace(memory, situation=now, progress=memory.progress._replace(passes=0), matrix=None)
-        return replace(state, full=full, motion=None, memory=memory)
-
-    def _follow_load(self, state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:
-        """Whether loads jump in this step, and the state that knows them."""
-        if state.load is None or state.trend is None:
-            return True, replace(state, load=load, trend=np.zeros_like(load))
-        trend = load - state.load
-        jumps = float(np.linalg.norm(trend - state.trend)) > _JUMP * float(np.linalg.norm(state.trend))
-        return jumps, replace(state, load=load, trend=trend)
-
-    def _is_still(self, live: Live, inputs: Inputs) -> bool:
-        """Whether nothing holds the body that moves: pins on their way and grabs need full steps."""
-        return not live.grabs and np.array_equal(inputs.begin.targets, inputs.end.targets)
 
     def _leave(self, state: SkippingState, rejected: bool) -> SkippingState:
         """Back to full space; a stretch of reduced steps that was short lets the next training wait."""
@@ -251,42 +217,28 @@ class SkippingSolver:
         )  # fmt: skip
 
     def _estimate(self, state: SkippingState, model: LearnedModel, inputs: Inputs, end: Arrival) -> FloatArray | None:
-        """d = A⁻¹ r [m], (n, 3), with the residual r that the end of a reduced step leaves in full space and the factor
-        of an earlier step; None where its matrix has none."""
-        basis, h = model.learned.basis, inputs.duration
-        damping, cv = self.body.damping.stiffness, (2.0 if self._integrator == "newmark" else 1.0) / h
-        slight = cv * damping <= _SLIGHT
-        step, system = self._full.formulate(self._lift(state), inputs, drags=not slight)
-        gradient = step.gradient(model.positions(end.motion[0]))
-        if slight and damping > 0.0 and not self.is_static:
-            gradient += system.map.unknowns(self.body.mass[:, None] * basis.lift(end.drag))
-        matrix, old = state.memory.matrix, self._factor_of(system)
-        assert matrix is not None
-        error = np.zeros_like(self.body.mesh.vertices)
-        try:
-            error[system.map.free] = old.solve(matrix, gradient).reshape(-1, 3)
-        except NotPositiveDefinite:
-            return None
-        return error
-
-    def _factor_of(self, system: System) -> OldFactor:
-        if self._old is None or self._old.system is not system:
-            self._old = OldFactor(system, self.body.mass)
-        return self._old
+        """The error of a reduced step [m], (n, 3); None where it cannot be told."""
+        assert state.memory.matrix is not None
+        drag = None
+        if not self.is_static and self.body.damping.stiffness > 0.0:
+            drag = self.body.mass[:, None] * model.learned.basis.lift(end.drag)
+        x = model.positions(end.motion[0])
+        return self._space.estimate(self._lift(state), inputs, x, drag, state.memory.matrix)
 
     def _step_full(
         self, state: SkippingState, inputs: Inputs, tolerance: float, rejected: bool, watch: Stopwatch
     ) -> tuple[SkippingState, Report]:
         """A full step, and what is learned from it."""
         begin = self._lift(state)
-        state, end, report = self._advance(begin, state, inputs, tolerance, watch)
+        goal = self._measure(inputs, state.scale).length(_LEFT * tolerance)
+        memory, end, report = self._space.advance(begin, state.memory, inputs, goal, watch)
         largest = rms(end.x - self.body.mesh.vertices if self.is_static else end.v, self.body.mass)
         scale = max(largest, _FADES * state.scale)
         state = replace(
-            state, time=end.time, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
+            state, time=end.time, memory=memory, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
         )  # fmt: skip
         held = not len(state.live.released.vertices)  # else the body may be free to move as a whole
-        ready = held and self._is_still(state.live, inputs) and report.touching is None
+        ready = held and is_still(state.live, inputs) and report.touching is None
         with watch.phase("learning"):
             state, learned = self._learn(state, begin, inputs, tolerance, ready)
         basis = state.memory.basis
@@ -295,33 +247,6 @@ class SkippingSolver:
             elements=state.memory.learned.rule.size if state.motion is not None and state.memory.learned else 0,
         )  # fmt: skip
         return state, replace(report, milliseconds={**report.milliseconds, **watch.finish()}, skip=skip)
-
-    def _advance(
-        self, begin: FullState, state: SkippingState, inputs: Inputs, tolerance: float, watch: Stopwatch
-    ) -> tuple[SkippingState, FullState, Report]:
-        """A full step by the old factor where nothing touches, else as the full solver does.
-
-        The prediction goes on with the acceleration, xa + a / ca. Where that fails, it is tried ever more seldom.
-        """
-        progress = state.memory.progress
-        if progress.avoid == 0 and state.scale > 0.0 and not begin.live.grabs:
-            with watch.phase("assembly"):
-                step, system = self._full.formulate(begin, inputs)
-            if system.unknowns:
-                motion = step.motion
-                guess = begin.x if self.is_static else motion.xa + begin.a / motion.ca
-                guess = begin.live.place(guess, self.body.pins, inputs.end.targets)
-                goal = self._measure(inputs, state.scale).length(_LEFT * tolerance)
-                found = self._factor_of(system).correct(step, guess, state.memory.matrix, goal, watch)
-                if found is not None and not self._full.foresee_contacts(begin, found.x, inputs):
-                    end = self._full.arrive(motion, found.x, begin, inputs.duration, inputs.end)
-                    memory = replace(state.memory, matrix=found.matrix, progress=progress._replace(avoided=0))
-                    return replace(state, memory=memory), end, Report({}, found.corrections, residual=found.residual)
-                avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
-                progress = progress._replace(avoid=avoided + 1, avoided=avoided)
-        end, report = self._full.step(begin, inputs)
-        progress = progress._replace(avoid=max(0, progress.avoid - 1))
-        return replace(state, memory=replace(state.memory, matrix=None, progress=progress)), end, report
 
     def _learn(
         self, state: SkippingState, begin: FullState, inputs: Inputs, tolerance: float, ready: bool
@@ -339,13 +264,6 @@ class SkippingSolver:
         if model is None:
             return replace(state, memory=memory), True
         if memory.matrix is None:
-            memory = replace(memory, matrix=self._make_matrix(begin, end, inputs))
+            memory = replace(memory, matrix=self._space.make_matrix(begin, end, inputs))
         motion = model.project(end.x, end.v, end.a)
         return replace(state, memory=memory, full=None, motion=motion, elastic=model.elastic(motion[0])), True
-
-    def _make_matrix(self, begin: FullState, end: FullState, inputs: Inputs) -> FloatArray:
-        """The matrix of a full step where that ended."""
-        step, system = self._full.formulate(begin, inputs)
-        matrix = np.empty(system.map.pattern.nonzeros)
-        step.stiffen(end.x, matrix, project=True)
-        return matrix

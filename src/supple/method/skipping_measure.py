@@ -34,10 +34,6 @@ class Measure(NamedTuple):
         """ε of a displacement error of this root mean square [m]."""
         return self.factor * length / self.scale if self.scale > 0.0 else np.inf
 
-    def velocity(self, speed: float) -> float:
-        """ε of a velocity error of this root mean square [m/s]."""
-        return speed / self.scale if self.scale > 0.0 else np.inf
-
     def length(self, epsilon: float) -> float:
         """The displacement error [m] of this ε."""
         return epsilon * self.scale / self.factor

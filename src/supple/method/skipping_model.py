@@ -18,6 +18,7 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import VISCOUS, Body
 from supple.errors import SuppleWarning
+from supple.method.look_ahead import shorten
 from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
@@ -128,8 +129,11 @@ class LearnedModel:
         pull, M, origin = self.learned.basis.columns.T @ load.ravel(), _NOTHING, motion[0]
         if self._damping.stiffness > 0.0 and self._kind:
             cv = self._kind / h  # 1/h and 2/h
-            M = cv * self._damping.stiffness * e.stiffness(motion[0], form=VISCOUS)
-            origin = motion[0] + (0.5 * h * motion[1] if self._kind == KINDS["newmark"] else 0.0)
+            shape = motion[0]
+            if self._kind == KINDS["newmark"]:
+                shape = shape + shorten(h * motion[1], e.gradient @ (h * motion[1]))
+                origin = motion[0] + 0.5 * h * motion[1]
+            M = cv * self._damping.stiffness * e.stiffness(shape, form=VISCOUS)
             pull = pull + M @ origin
         scalars = np.array((h, self._kind, self._damping.mass, self._tolerance, self._floor, _ITERATIONS, elastic))
         end, iterations, residual, elastic, status, _ = self._step(

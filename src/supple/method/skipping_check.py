@@ -1,0 +1,97 @@
+"""What a body that skips steps does in full space: steps by an old factor, and checks of reduced ones."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body
+from supple.linalg.direct import NotPositiveDefinite
+from supple.method.full import FullSolver
+from supple.method.skipping_factor import OldFactor
+from supple.method.skipping_state import Memory
+from supple.method.solver import Report
+from supple.method.state import FullState
+from supple.solve.inputs import Inputs
+from supple.solve.stopwatch import Stopwatch
+from supple.solve.system import System
+
+__all__ = ["FullSpace"]
+
+FloatArray = NDArray[np.float64]
+_SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
+_LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
+
+
+class Reached(NamedTuple):
+    """The end of a full step."""
+
+    memory: Memory
+    end: FullState
+    report: Report
+
+
+class FullSpace:
+    """A full solver and the factor of an earlier step."""
+
+    def __init__(self, body: Body, solver: FullSolver, integrator: str) -> None:
+        self.solver = solver
+        self._body, self._rate = body, 2.0 if integrator == "newmark" else 1.0
+        self._old: OldFactor | None = None
+
+    def advance(self, begin: FullState, memory: Memory, inputs: Inputs, goal: float, watch: Stopwatch) -> Reached:
+        """A step by the old factor where nothing touches, to `goal` [m], else as the full solver does.
+
+        The prediction goes on with the acceleration, xa + a / ca. Where that fails, it is tried ever more seldom.
+        """
+        progress = memory.progress
+        if progress.avoid == 0 and goal > 0.0 and not begin.live.grabs:
+            with watch.phase("assembly"):
+                step, system = self.solver.formulate(begin, inputs)
+            if system.unknowns:
+                motion = step.motion
+                guess = begin.x if self.solver.is_static else motion.xa + begin.a / motion.ca
+                guess = begin.live.place(guess, self._body.pins, inputs.end.targets)
+                found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch)
+                if found is not None and not self.solver.foresee_contacts(begin, found.x, inputs):
+                    end = self.solver.arrive(motion, found.x, begin, inputs.duration, inputs.end)
+                    memory = replace(memory, matrix=found.matrix, progress=progress._replace(avoided=0))
+                    return Reached(memory, end, Report({}, found.corrections, residual=found.residual))
+                avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
+                progress = progress._replace(avoid=avoided + 1, avoided=avoided)
+        end, report = self.solver.step(begin, inputs)
+        progress = progress._replace(avoid=max(0, progress.avoid - 1))
+        return Reached(replace(memory, matrix=None, progress=progress), end, report)
+
+    def estimate(
+        self, begin: FullState, inputs: Inputs, x: FloatArray, drag: FloatArray | None, matrix: FloatArray
+    ) -> FloatArray | None:
+        """d = A⁻¹ r [m], (n, 3), with the residual r that a step's end x [m], (n, 3), leaves and the factor of an
+        earlier step; None where its matrix has none.
+
+        Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3).
+        """
+        slight = self._rate / inputs.duration * self._body.damping.stiffness <= _SLIGHT
+        step, system = self.solver.formulate(begin, inputs, drags=not slight)
+        gradient = step.gradient(x)
+        if slight and drag is not None:
+            gradient += system.map.unknowns(drag)
+        error = np.zeros_like(x)
+        try:
+            error[system.map.free] = self._factor_of(system).solve(matrix, gradient).reshape(-1, 3)
+        except NotPositiveDefinite:
+            return None
+        return error
+
+    def make_matrix(self, begin: FullState, end: FullState, inputs: Inputs) -> FloatArray:
+        """The matrix of a full step where that ended."""
+        step, system = self.solver.formulate(begin, inputs)
+        matrix = np.empty(system.map.pattern.nonzeros)
+        step.stiffen(end.x, matrix, project=True)
+        return matrix
+
+    def _factor_of(self, system: System) -> OldFactor:
+        if self._old is None or self._old.system is not system:
+            self._old = OldFactor(system, self._body.mass)
+        return self._old
