@@ -116,7 +116,7 @@ def test_static_ball_that_rolls_on_and_on_is_refused(ball: Body) -> None:
     x = ball.mesh.vertices + [0.0, 0.55, 0.0]
     solver = FullSolver(ball, integrator="static", colliders=FLOOR, contact=ContactSettings(friction=0.5))
     start = solver.from_full(x, 0 * x, 0 * x)
-    with pytest.raises(SceneError, match=r"nothing holds the body along \(1, .* rolls on"):
+    with pytest.raises(SceneError, match=r"nothing holds the body along \(1, 0, 0\).* rolls on"):
         run(solver, start, 1, 1.0, downhill(10))
     _, (report,) = run(solver, start, 1, 1.0, downhill(0))
     assert report.contact_settled

@@ -37,6 +37,7 @@ _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
 _DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
+_LEVEL = 1e-3  # slope of a support that is level
 _STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
 
 
@@ -57,8 +58,8 @@ class Approach:
     """Vertices that pins do not hold wholly."""
     pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
     """Vertices and triangles that touched as the step begins, (k, 2)."""
-    alone: bool = False
-    """Whether nothing but contact holds the body, without inertia."""
+    load: FloatArray | None = None
+    """Sum of the loads [N], (3,), where nothing but contact bears them; None where pins, grabs or inertia do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +149,8 @@ class ContactLoop:
             _list_pairs(potential, y, _NEAR * self.detector.edge),
         )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
-        if step.alone and not settled:
-            _refuse_drift(step, outcome, self._size)
+        if step.load is not None and not settled:
+            _refuse_drift(step.load, step, outcome, self._size)
         self._admit(outcome, inputs)
         return outcome
 
@@ -223,16 +224,19 @@ def count_contact(motion: Motion, h: float) -> float:
     return h * motion.ca / motion.cv if motion.cv else 1.0
 
 
-def _refuse_drift(step: Approach, outcome: Outcome, size: float) -> None:
+def _refuse_drift(load: FloatArray, step: Approach, outcome: Outcome, size: float) -> None:
     """Refuse a static body that rolls on and on: every round finds it further down."""
     away = outcome.x - step.x
     drift = away.sum(axis=0) / max(np.count_nonzero(away.any(axis=1)), 1)  # subspaces may leave out what is inside
+    pull = load
     if outcome.touching is not None:
         normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
-        drift = split(normal[None] / np.linalg.norm(normal), drift[None])[1][0]
+        drift, pull = split(normal[None] / np.linalg.norm(normal), np.stack([drift, load]))[1]
     far = float(np.linalg.norm(drift))
     if far > _DRIFTS * size:
-        way = ", ".join(f"{part:.2g}" for part in drift / far)
+        # A body may wobble as it goes; what pulls it along its support says where to, unless that is level
+        down = pull if np.linalg.norm(pull) > _LEVEL * np.linalg.norm(load) else drift
+        way = ", ".join(f"{part:.2g}" for part in np.round(down / np.linalg.norm(down), 3) + 0.0)
         raise SceneError(
             f"nothing holds the body along ({way}): after {outcome.rounds} rounds it has rolled {far:.3g} m and rolls "
             "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
