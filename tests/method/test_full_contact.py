@@ -17,6 +17,7 @@ from supple.errors import SceneError, SuppleWarning
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, FullState, Report
+from supple.method.full_step import FullStep
 from supple.method.outer import MOST_ROUNDS
 from supple.shape import make_shape
 from supple.solve import AddPin, Gravity, Inputs, Moment, Placement
@@ -96,6 +97,21 @@ def test_block_settles_at_the_depth_of_its_weight(block: Body, integrator: str) 
     assert np.isclose(areas @ touching.depth / areas.sum(), weight / (stiffness * areas.sum()), rtol=1e-3)
     assert np.allclose(touching.force[:, 1], stiffness * areas * touching.depth)
     assert all(report.contact_settled for report in reports)
+
+
+def test_first_round_is_rough_where_contacts_close_and_not_where_a_block_rests(
+    block: Body, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rough: list[bool] = []
+    solve = FullStep.solve
+    monkeypatch.setattr(FullStep, "solve", lambda self, round: (rough.append(round.rough), solve(self, round))[1])
+    solver = FullSolver(block, colliders=FLOOR, contact=ContactSettings(friction=0.5))
+    x = block.mesh.vertices
+    falling = solver.from_full(x + [0.0, 5e-3, 0.0], np.tile([0.0, -1.0, 0.0], (len(x), 1)), 0 * x)
+    run(solver, falling, 1, 0.01, downhill(0))
+    assert rough[0]
+    _, (report,) = run(solver, run(solver, solver.start(), 60, 0.02, downhill(0))[0][-1], 1, 0.02, downhill(0))
+    assert not rough[-report.contact_rounds]
 
 
 def test_static_block_falls_onto_the_floor_below_it_and_is_held_on_a_slope(block: Body) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import split
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
@@ -35,6 +35,7 @@ _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it wa
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
+_NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
 _DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
 _LEVEL = 1e-3  # slope of a support that is level
@@ -120,9 +121,10 @@ class ContactLoop:
             lagged = np.maximum(self._resting_forces(shared, step), stopping)
             impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
             potential = self._freeze(shared, step, step.predicted, lagged)
+            news = potential is not None and _find_news(contacts, step) > _NEWS * len(contacts)
         start, rubs = None, potential is not None and potential.rubs
         for count in range(1, MOST_ROUNDS + 1):
-            rough = potential is not None and count == 1
+            rough = news and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
             with watch.phase("contact"):
                 found = _movable(self.detector.detect(y, inputs, contacts), moves)
@@ -247,6 +249,15 @@ def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
     """The contacts that can move anything: a pinned vertex in a collider is where it was put."""
     some = (moves[contacts.vertices] & (contacts.weights != 0.0)).any(axis=1)
     return contacts if some.all() else choose(contacts, some)
+
+
+def _find_news(contacts: Contacts, step: Approach) -> int:
+    """How many foreseen contacts open or close on the way, or join a vertex and a triangle that did not touch."""
+    turns = (contacts.depth(step.x) > 0.0) != (contacts.depth(step.predicted) > 0.0)
+    own = np.flatnonzero((contacts.source == SELF) & (contacts.weights[:, 0] == 1.0))
+    pairs, known = (rows.astype(np.int64) @ (1 << 32, 1) for rows in (list_pairs(contacts), step.pairs))
+    turns[own[~np.isin(pairs, known)]] = True
+    return int(np.count_nonzero(turns))
 
 
 def _compare(
