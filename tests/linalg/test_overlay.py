@@ -74,7 +74,9 @@ def test_solvers_answer_for_the_sum(pattern: BlockPattern, name: str, stiffness:
     x = solver.solve(B, 1e-6)
     dense = to_dense(pattern, data, overlay)
     error, exact = x - np.linalg.solve(dense, B), np.linalg.solve(dense, B)
-    assert error @ dense @ error <= 3e-6**2 * (exact @ dense @ exact)  # the norm that preconditioners aim at
+    # Iterations end by the residual in the preconditioner's norm, in which stiff rows weigh less than in the plain one:
+    # that bounds the error in the energy, whatever the springs
+    assert error @ dense @ error <= 3e-6**2 * (exact @ dense @ exact)
     without = to_dense(pattern, data, None) @ x - B
     assert np.linalg.norm(without) > 1e-2 * np.linalg.norm(B)  # the overlay matters
 

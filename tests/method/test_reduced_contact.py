@@ -227,11 +227,8 @@ def test_static_ball_that_rolls_on_and_on_is_refused() -> None:
     body, model = ball()
     solver = ReducedSolver(body, model, integrator="static", colliders=FLOOR, contact=ContactSettings(friction=0.5))
     gravity = Gravity(9.81 * np.array([np.sin(0.17), -np.cos(0.17), 0.0]))
-    with pytest.raises(SceneError, match=r"nothing holds the body along .* rolls on") as refused:
+    with pytest.raises(SceneError, match=r"nothing holds the body along \(1, 0, 0\).* rolls on"):
         run(solver, 1, 1.0, gravity, shift=(0.0, 0.55, 0.0))
-    down, up, _ = map(float, str(refused.value).split("(")[1].split(")")[0].split(","))
-    assert down > 0.7, "it wobbles on its shapes, but goes down the slope"
-    assert abs(up) < 1e-6
 
 
 def test_moving_collider_takes_a_body_of_few_modes_along() -> None:

@@ -93,8 +93,7 @@ def _settled_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_rod_on_a_ball_is_that_of_full_space(integrator: str, friction: float, bent: float) -> None:
     contact = ContactSettings(friction=friction)
-    # Below a tolerance of 1e-9 round-off decides whether Newton's method with Newmark's ends, or a step is halved
-    off, most = compare("bent", bent, BELOW, integrator=integrator, tolerance=1e-8, colliders=BALL, contact=contact)
+    off, most = compare("bent", bent, BELOW, integrator=integrator, tolerance=1e-9, colliders=BALL, contact=contact)
     assert most > 0
     assert off < 1e-8
 
@@ -117,6 +116,8 @@ def test_trained_shapes_of_a_fold_stop_at_themselves() -> None:
     for settings in ({}, own):
         solver = SkinnedSolver(body, rig, replace(complete, basis=basis), **settings)
         runs.append([solver.positions(state) for state in run(solver, "folded", 0.8, steps=12)[0]])
+    # How deep is the law's affair: a tenth of an edge where a fold presses with Young's modulus. At 0.9 of the way
+    # it is 0.10 edges in full space, and would be 0.06 if every triangle under a vertex carried all of it
     deep, through, found = (float(SelfContact(body.mesh).find(one[-1]).depth.max()) for one in runs)
     assert through > 2 * deep, "without contact it goes through itself"
     assert found == pytest.approx(deep, rel=0.05)

@@ -1,5 +1,7 @@
 """Newton's method where vertices are joined across the mesh, and where pins lock single axes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,23 @@ def test_locked_axes_stay_exactly_where_they_are(body: Body, name: str) -> None:
     x = solve(body, name, join_ends(body))
     rest, pins = body.mesh.vertices, body.pins
     assert np.array_equal(x[pins.vertices][pins.held], rest[pins.vertices][pins.held])
+
+
+def test_contacts_that_change_leave_the_stiffness_of_elements_as_it_was(
+    body: Body, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = {"stiffen": 0, "join": 0}
+
+    def counted(name: str) -> Any:
+        own = getattr(Increment, name)
+
+        def call(self: Increment, *args: Any, **options: Any) -> Any:
+            counts[name] += 1
+            return own(self, *args, **options)
+
+        return call
+
+    for name in counts:
+        monkeypatch.setattr(Increment, name, counted(name))
+    solve(body, "pcg", join_ends(body))
+    assert counts["stiffen"] <= 0.7 * counts["join"], "contacts are joined anew in every iteration"

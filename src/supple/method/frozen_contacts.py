@@ -17,7 +17,9 @@ __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "pus
 
 FloatArray = NDArray[np.float64]
 
-# What calls these is not cached: its copy would outlive a change of theirs
+# What calls these is not cached: its copy would outlive a change of theirs. They would inherit the fused operations of
+# loops that call them, and a loop from the cache links other copies of them than one just compiled, fused elsewhere:
+# strict arithmetic gives both the same bytes
 
 
 class FrozenContacts(NamedTuple):
@@ -61,7 +63,7 @@ def freeze_contacts(potential: ContactPotential, handles: FloatArray) -> FrozenC
     return FrozenContacts(*map(np.ascontiguousarray, arrays))  # another layout would be compiled for anew
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     """The component along a normal; `aside` is filled with the rest."""
     along = normal[0] * vector[0] + normal[1] * vector[1] + normal[2] * vector[2]
@@ -70,14 +72,14 @@ def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     return float(along)
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _secant(touch: FrozenContacts, i: int, slide: float) -> float:
     """μ λ f'(s)/s of a slide of length s [N/m]."""
     slip = touch.slip[0]
     return float(touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip))
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def push_back(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
     """Fill the derivative of the energy of contact i by its gap [N], (3,); `aside` is memory."""
     height = _split(touch.normal[i], gap, aside)
@@ -90,7 +92,7 @@ def push_back(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray,
             push[a] += secant * aside[a]
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def find_axes(
     touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray
 ) -> None:
@@ -117,7 +119,7 @@ def find_axes(
         axes[2, a] = axes[0, b] * axes[1, c] - axes[0, c] * axes[1, b]
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def find_energy(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray) -> float:
     """The energy of contact i at a gap [J]; `aside` is memory."""
     depth = min(_split(touch.normal[i], gap, aside), 0.0)

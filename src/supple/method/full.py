@@ -178,9 +178,10 @@ class FullSolver:
         if self._contact is None:
             x, _ = step.solve(Round(None, None, 0.0, False, False))
         else:
+            load = increment.force.sum(axis=0) if self._is_alone(system, increment) else None
             approach = Approach(
                 begin, begin if self.is_static else begin + h * state.v, inputs, motion.ca, count_contact(motion, h),
-                system.map.free, state.pairs, self._is_alone(system, increment),
+                system.map.free, state.pairs, load,
             )  # fmt: skip
             outcome = self._contact.settle(approach, step.solve, watch)
             x, push, pairs = outcome.x, outcome.force, outcome.pairs

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import split
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
@@ -35,8 +35,10 @@ _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it wa
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
+_NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
 _CREEP = 1e-3  # sizes of the body a second below which friction sticks
 _DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
+_LEVEL = 1e-3  # slope of a support that is level
 _STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
 
 
@@ -57,8 +59,8 @@ class Approach:
     """Vertices that pins do not hold wholly."""
     pairs: NDArray[np.int32] = field(default_factory=lambda: NO_PAIRS)
     """Vertices and triangles that touched as the step begins, (k, 2)."""
-    alone: bool = False
-    """Whether nothing but contact holds the body, without inertia."""
+    load: FloatArray | None = None
+    """Sum of the loads [N], (3,), where nothing but contact bears them; None where pins, grabs or inertia do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +121,10 @@ class ContactLoop:
             lagged = np.maximum(self._resting_forces(shared, step), stopping)
             impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
             potential = self._freeze(shared, step, step.predicted, lagged)
+            news = potential is not None and _find_news(contacts, step) > _NEWS * len(contacts)
         start, rubs = None, potential is not None and potential.rubs
         for count in range(1, MOST_ROUNDS + 1):
-            rough = potential is not None and count == 1
+            rough = news and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
             with watch.phase("contact"):
                 found = _movable(self.detector.detect(y, inputs, contacts), moves)
@@ -148,8 +151,8 @@ class ContactLoop:
             _list_pairs(potential, y, _NEAR * self.detector.edge),
         )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
-        if step.alone and not settled:
-            _refuse_drift(step, outcome, self._size)
+        if step.load is not None and not settled:
+            _refuse_drift(step.load, step, outcome, self._size)
         self._admit(outcome, inputs)
         return outcome
 
@@ -223,16 +226,19 @@ def count_contact(motion: Motion, h: float) -> float:
     return h * motion.ca / motion.cv if motion.cv else 1.0
 
 
-def _refuse_drift(step: Approach, outcome: Outcome, size: float) -> None:
+def _refuse_drift(load: FloatArray, step: Approach, outcome: Outcome, size: float) -> None:
     """Refuse a static body that rolls on and on: every round finds it further down."""
     away = outcome.x - step.x
     drift = away.sum(axis=0) / max(np.count_nonzero(away.any(axis=1)), 1)  # subspaces may leave out what is inside
+    pull = load
     if outcome.touching is not None:
         normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
-        drift = split(normal[None] / np.linalg.norm(normal), drift[None])[1][0]
+        drift, pull = split(normal[None] / np.linalg.norm(normal), np.stack([drift, load]))[1]
     far = float(np.linalg.norm(drift))
     if far > _DRIFTS * size:
-        way = ", ".join(f"{part:.2g}" for part in drift / far)
+        # A body may wobble as it goes; what pulls it along its support says where to, unless that is level
+        down = pull if np.linalg.norm(pull) > _LEVEL * np.linalg.norm(load) else drift
+        way = ", ".join(f"{part:.2g}" for part in np.round(down / np.linalg.norm(down), 3) + 0.0)
         raise SceneError(
             f"nothing holds the body along ({way}): after {outcome.rounds} rounds it has rolled {far:.3g} m and rolls "
             "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
@@ -243,6 +249,15 @@ def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:
     """The contacts that can move anything: a pinned vertex in a collider is where it was put."""
     some = (moves[contacts.vertices] & (contacts.weights != 0.0)).any(axis=1)
     return contacts if some.all() else choose(contacts, some)
+
+
+def _find_news(contacts: Contacts, step: Approach) -> int:
+    """How many foreseen contacts open or close on the way, or join a vertex and a triangle that did not touch."""
+    turns = (contacts.depth(step.x) > 0.0) != (contacts.depth(step.predicted) > 0.0)
+    own = np.flatnonzero((contacts.source == SELF) & (contacts.weights[:, 0] == 1.0))
+    pairs, known = (rows.astype(np.int64) @ (1 << 32, 1) for rows in (list_pairs(contacts), step.pairs))
+    turns[own[~np.isin(pairs, known)]] = True
+    return int(np.count_nonzero(turns))
 
 
 def _compare(

@@ -74,7 +74,7 @@ class Touching:
             return np.concatenate([*parts, contacts.weights @ forces / np.sqrt(self._mass)])
 
         weight = count_contact(motion, inputs.duration)
-        approach = Approach(x, predicted, inputs, motion.ca, weight, self._free, state.pairs, alone)
+        approach = Approach(x, predicted, inputs, motion.ca, weight, self._free, state.pairs, net if alone else None)
         reference = float(np.linalg.norm(net)) / np.sqrt(self._mass)
         return settle_step(self._loop, approach, solver, View(lift, freeze, gather, self._unit), watch, reference)
 

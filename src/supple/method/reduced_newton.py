@@ -43,6 +43,7 @@ REASONS = {
 }
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness anew
 _ARMIJO, _SMALLEST_STEP = 1e-4, 2.0**-20
+_CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _PARALLEL_FROM = 150_000  # rank² times elements that are worth a second thread; halves are summed in order at any count
 
 
@@ -115,6 +116,7 @@ def newton_kernel(
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     space = space or WHOLE
     names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
+    names["descend"] = compile_copy(_descend, f"{loops.name}_{loads.name}_{space.name}", names)
     return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
 
 
@@ -211,6 +213,18 @@ def _strengthen(K, G):
 WHOLE = SpaceLoops(_rank_of, _strain, _gather, _square, _sum_halves, _factor, _strengthen, _solve, "whole")
 
 
+def _descend(G, rest, table, bounds, data, z, F, P, inner, g):
+    """Fill g with the gradient at z, F with the deformation there and `inner` with the elastic part; returns |g|."""
+    rank = rank_of(G)
+    strain(G, z[:rank], F)
+    F += rest
+    stress(F, table, bounds, 0, 0, table.shape[1], P)
+    gather(P, G, inner)
+    pull(z, data, g)
+    g[:rank] += inner
+    return np.sqrt(np.dot(g, g))
+
+
 def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, pieces, K):
     """Positions z, iterations, stiffnesses made, residual [relative], elastic force there, status.
 
@@ -221,7 +235,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     tolerance, reference, floor, most = settings[0], settings[1], settings[2], int(settings[3])
     most_made, ready = (settings[4], settings[5] > 0.0) if settings.size > 4 else (np.inf, False)
     F, P = np.empty(rest.size), np.empty(rest.size)
-    inner, g, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns)
+    inner, g, g_there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, ahead = guess.copy(), np.empty(guess.size)
     goal = max(tolerance * reference, floor)
     stiffnesses, stale, careful, status = int(ready), not ready, False, _STALLED
@@ -230,13 +244,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     fresh = True  # the gradient at z is not known yet
     while iteration <= most:
         if fresh:
-            strain(G, z[:rank], F)
-            F += rest
-            stress(F, table, bounds, 0, 0, table.shape[1], P)
-            gather(P, G, inner)
-            pull(z, data, g)
-            g[:rank] += inner
-            before, size = size, np.sqrt(np.dot(g, g))
+            before, size = size, descend(G, rest, table, bounds, data, z, F, P, inner, g)
             fresh = False
             if not np.isfinite(size) or (not careful and size > before):
                 if careful or ((begin == guess).all() and not np.isfinite(size)):
@@ -277,8 +285,15 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             z, ahead = ahead, z
             fresh = True
             continue
+        shift(z, d, -1.0, ahead)
+        there = descend(G, rest, table, bounds, data, ahead, F, P, inner, g_there)
+        if there <= _CLEAR * size:  # near the end energies are too close to tell apart, while residuals still fall
+            z, ahead, g, g_there, size = ahead, z, g_there, g, there
+            continue
         slope = -np.dot(g, d)
         lift, scale = height(z, data)
+        strain(G, z[:rank], F)
+        F += rest
         energy_here = energy(F, table, bounds, 0)
         limit = 1e-15 * (scale + abs(energy_here))
         energy_here += lift
@@ -287,8 +302,8 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             shift(z, d, -t, ahead)
             strain(G, ahead[:rank], F)
             F += rest
-            there = energy(F, table, bounds, 0) + height(ahead, data)[0]
-            if there <= energy_here + _ARMIJO * t * slope + limit:
+            energy_there = energy(F, table, bounds, 0) + height(ahead, data)[0]
+            if energy_there <= energy_here + _ARMIJO * t * slope + limit:
                 break
             t *= 0.5
         if t < _SMALLEST_STEP:

@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 _pull_others, _stiffen_others, _height_others = STILL.pull, STILL.stiffen, STILL.height
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _find_gaps(z: FloatArray, touch: FrozenContacts) -> FloatArray:
     """(m, 3)"""
     s = np.ones(1 + z.size)
@@ -30,7 +30,7 @@ def _find_gaps(z: FloatArray, touch: FrozenContacts) -> FloatArray:
     return gaps
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
@@ -41,7 +41,7 @@ def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     g += np.dot(pushes.reshape(-1), touch.handles)[1:]
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
@@ -65,7 +65,7 @@ def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
             K[i, j] += square[i, j]
 
 
-@njit(cache=False)
+@njit(cache=False, fastmath=False)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)

@@ -64,7 +64,8 @@ def minimise(
     """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N].
 
     `resume`: this Φ differs in its contacts from that of the last call, so stiffness and factor kept from there may
-    still serve; they do as long as residuals halve.
+    still serve as long as residuals halve. So does the stiffness of the last iteration where another one like it ends
+    the step, or where contacts are what changes.
     """
     free, goal = system.map.free, max(tolerance * reference, floor)
     if not resume:
@@ -95,15 +96,19 @@ def minimise(
         ahead[free] += direction.reshape(-1, 3)
         with watch.phase("assembly"):
             there = step.gradient(ahead)
-        if float(np.linalg.norm(there)) <= _CLEAR * size:  # False for NaN
+        left = float(np.linalg.norm(there))
+        if left <= _CLEAR * size:  # False for NaN
             x, gradient, cautious = ahead, there, False
+            stale = system.is_stiff and (step.contact is not None or left / size * left <= goal)
             continue
         with watch.phase("line search"):
             x, share = _line_search(step, x, ahead, slope, size / reference)
         cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if x is ahead else step.gradient(x)
-        stale = stale and float(np.linalg.norm(gradient)) < _HALVED * size
+        # Where contacts open, close and slide, residuals say little about the elements: every other stiffness will do
+        fell = float(np.linalg.norm(gradient)) < _HALVED * size
+        stale = system.is_stiff and (fell if stale else step.contact is not None)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
 
 
