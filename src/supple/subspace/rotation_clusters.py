@@ -56,8 +56,7 @@ class RotationClusters:
 
     def seen_by_rows(self, columns: int) -> sp.csr_array:
         """Ḡ with all clusters of a row after each other, (3 s, c)."""
-        rows = np.arange(3 * len(self.constraint.stencils)).reshape(-1, 3).T.ravel()
-        return sp.csr_array(self.seen.matrix(columns)[rows])
+        return self.seen.by_rows().matrix(columns)
 
     @cached_property
     def pull(self) -> FloatArray:
