@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider
@@ -37,25 +38,51 @@ def approach_colliders(
     reach = margin + thickness
     placements = zip(inputs.begin.colliders, inputs.end.colliders, strict=True)
     for number, (collider, (first, last)) in enumerate(zip(colliders, placements, strict=True)):
-        old, new = first.localise(begin), last.localise(predicted)
-        travel = np.sqrt(np.einsum("ki,ki->k", new - old, new - old))
+        old, new, way, travel = _localise(
+            begin, predicted, first.rotation, first.translation, last.rotation, last.translation
+        )  # fmt: skip
         near = collider.near(old, travel + reach)
         if not len(near):
             continue
-        old, new, travel = old[near], new[near], travel[near]
+        old, new, way, travel = old[near], new[near], way[near], travel[near]
         came, goes = collider.closest(old), collider.closest(new)
         alike = np.einsum("ki,ki->k", came.normal, goes.normal)
         met = np.minimum(came.distance, goes.distance) < reach + _ASTRAY * travel
         passed = np.flatnonzero(~met & (alike < 0.0))
-        way = (new[passed] - old[passed]) / travel[passed, None]
-        met[passed] = lead_through(collider, old[passed], way, travel[passed])
-        onward = alike[met] > _ALIKE
-        parts = (
-            np.where(onward.reshape(-1, *[1] * (a.ndim - 1)), b[met], a[met]) for a, b in zip(came, goes, strict=True)
-        )
-        touched = Closest(*parts)
+        if len(passed):
+            along = way[passed] / travel[passed, None]
+            met[passed] = lead_through(collider, old[passed], along, travel[passed])
+        touched, aside = Closest(*(part[met] for part in goes)), alike[met] <= _ALIKE
+        if aside.any():
+            for part, before in zip(touched, came, strict=True):
+                part[aside] = before[met][aside]
         moved = last.move(touched.point) - first.move(touched.point)
         velocity = moved / inputs.duration if inputs.duration > 0 else np.zeros_like(moved)
         rows, nothing = near[met], np.zeros(int(met.sum()))
         found.append(freeze(number, last, touched, vertices[rows], nothing, velocity, thickness))
     return join(found)
+
+
+@njit(cache=True, error_model="numpy")
+def _localise(
+    begin: FloatArray,
+    end: FloatArray,
+    turn: FloatArray,
+    shift: FloatArray,
+    last_turn: FloatArray,
+    last_shift: FloatArray,
+) -> tuple[FloatArray, ...]:
+    """Points as a collider sees them at the begin and the end of a step, the ways between, and their lengths."""
+    count = len(begin)
+    old, new, way, length = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
+    for k in range(count):
+        total = 0.0
+        for i in range(3):
+            a = b = 0.0
+            for j in range(3):
+                a += (begin[k, j] - shift[j]) * turn[j, i]
+                b += (end[k, j] - last_shift[j]) * last_turn[j, i]
+            old[k, i], new[k, i], way[k, i] = a, b, b - a
+            total += (b - a) ** 2
+        length[k] = np.sqrt(total)
+    return old, new, way, length

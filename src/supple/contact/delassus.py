@@ -26,7 +26,7 @@ class Linked(NamedTuple):
     column: IntArray
     value: SingleArray
     Y: SingleArray
-    """C A⁻¹ [m/N], (g, m, r): g is 1, or 3 where A differs from axis to axis."""
+    """C A⁻¹ [m/N], (g, m, r): g is 1, or 3 where A differs from axis to axis; or C A⁻¹Gᵀ of what is seen, G q."""
     W: SingleArray
     """C A⁻¹ Cᵀ [m/N], (g, m, m)."""
 
@@ -38,16 +38,24 @@ class Delassus:
     vertex as these begin to touch, and kept: a body that rests or rolls asks for few new ones in a step.
     """
 
-    def __init__(self, rows: sp.csr_array, respond: Callable[[IntArray], FloatArray], axes: int = 1) -> None:
+    def __init__(
+        self,
+        rows: sp.csr_array,
+        respond: Callable[[IntArray], FloatArray],
+        axes: int = 1,
+        seen: sp.csr_array | None = None,
+    ) -> None:
         """`rows` (n, r); `respond` gives what a unit force on each of k vertices moves the coordinates [m/N].
 
-        That is (axes, k, r), where `axes` is 1, or 3 if pins hold single axes, so that A differs between them.
+        That is (axes, k, r), where `axes` is 1, or 3 if pins hold single axes, so that A differs between them. Of the
+        coordinates a method may only look at what is `seen`, rows G (s, r).
         """
         rows = sp.csr_array(rows)
         self._rows = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
-        self._respond = respond
+        self._respond, self._seen = respond, seen
+        width = rows.shape[1] if seen is None else seen.shape[0]
         self._slot = np.full(rows.shape[0], -1, np.int32)
-        self._columns = np.empty((axes, 0, rows.shape[1]), np.float32)
+        self._columns = np.empty((axes, 0, width), np.float32)
         self._table = np.empty((axes, 0, 0), np.float32)
         self._known = np.zeros(0, np.int32)
         self._last: tuple[bytes, Linked] | None = None
@@ -87,9 +95,11 @@ class Delassus:
             columns[:, :begin] = self._columns[:, :begin]
             table[:, :begin, :begin] = self._table[:, :begin, :begin]
             self._columns, self._table = columns, table
-        self._columns[:, begin:end] = self._respond(new)
+        moved = self._respond(new)
+        for axis, own in enumerate(moved):
+            self._columns[axis, begin:end] = own if self._seen is None else (self._seen @ own.T).T
         self._slot[new] = np.arange(begin, end, dtype=np.int32)
         self._known = np.concatenate([self._known, new])
-        for columns, table in zip(self._columns, self._table, strict=True):
-            table[:end, begin:end] = couple(self._known, *self._rows, columns[begin:end])
+        for own, table in zip(moved.astype(np.float32), self._table, strict=True):
+            table[:end, begin:end] = couple(self._known, *self._rows, own)
             table[begin:end, :begin] = table[:begin, begin:end].T

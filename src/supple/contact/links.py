@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["couple", "gather_compliances", "gather_rows", "look"]
+__all__ = ["couple", "gather_compliances", "gather_rows", "look", "push", "start_contacts"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -63,6 +63,20 @@ def gather_rows(vertices, weights, start, column, value):
 
 
 @njit(cache=True, error_model="numpy")
+def push(start, column, value, forces, width):
+    """Cᵀ f, (width, 3), of sparse rows and forces, (m, 3)."""
+    out = np.zeros((width, 3))
+    for i in range(len(forces)):
+        x, y, z = forces[i, 0], forces[i, 1], forces[i, 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            for e in range(start[i], start[i + 1]):
+                out[column[e], 0] += value[e] * x
+                out[column[e], 1] += value[e] * y
+                out[column[e], 2] += value[e] * z
+    return out
+
+
+@njit(cache=True, error_model="numpy")
 def look(start, column, value, q):
     """C q, (m, k), of sparse rows and coordinates, (r, k)."""
     points = np.zeros((len(start) - 1, q.shape[1]))
@@ -71,3 +85,27 @@ def look(start, column, value, q):
             for k in range(q.shape[1]):
                 points[i, k] += value[e] * q[column[e], k]
     return points
+
+
+@njit(cache=True, error_model="numpy")
+def start_contacts(start, column, value, q, normal, offset, velocity, duration, weights, origin, most):
+    """Where contacts with sparse rows are as a step begins, carried by what they touch, (m, 3).
+
+    Then, as lanes in single precision: the same seen from an origin (3, m), the normals (3, m), and how far along these
+    they have to come (m,), at most `most` [m].
+    """
+    count = len(normal)
+    base = np.zeros((count, 3))
+    seen, lanes = np.empty((3, count), np.float32), np.empty((3, count), np.float32)
+    goal = np.empty(count, np.float32)
+    for m in range(count):
+        share, depth = weights[m].sum(), 0.0  # pairs see no origin
+        for e in range(start[m], start[m + 1]):
+            for i in range(3):
+                base[m, i] += value[e] * q[column[e], i]
+        for i in range(3):
+            base[m, i] += duration * velocity[m, i]
+            depth += normal[m, i] * (offset[m, i] - base[m, i])
+            seen[i, m], lanes[i, m] = base[m, i] - share * origin[i], normal[m, i]
+        goal[m] = min(depth, most)
+    return base, seen, lanes, goal

@@ -29,6 +29,9 @@ class Plane(Collider):
         distance = points @ normal
         return Closest(distance, np.tile(normal, (len(points), 1)), points - distance[:, None] * normal)
 
+    def distance(self, points: FloatArray) -> FloatArray:
+        return np.asarray(points @ self._unit())
+
     def surface(self, extent: float = 20.0) -> TriMesh:
         """A square around the origin: it is not closed."""
         normal = self._unit()

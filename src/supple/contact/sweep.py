@@ -12,7 +12,9 @@ u = C x - base is how far contacts have moved since the step began, as seen from
 import numpy as np
 from numba import njit
 
-__all__ = ["evaluate", "press", "settle", "spread", "sweep"]
+from supple.linalg.row_sums import add_rows
+
+__all__ = ["evaluate", "hold", "press", "settle", "spread", "sweep"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -86,14 +88,21 @@ def evaluate(start, column, value, base, q, moved):
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def spread(Y, force, q):
     """Adds to coordinates q, (3, r), what forces, (3, m), do: q += Yᵀ f with Y = C A⁻¹, (1, m, r) or (3, m, r)."""
-    for axis in range(3):
-        row, columns = q[axis], Y[min(axis, Y.shape[0] - 1)]
-        for i in range(columns.shape[0]):
-            f = force[axis, i]
-            if f != 0.0:
-                y = columns[i]
-                for c in range(columns.shape[1]):
-                    row[c] += f * y[c]
+    rows, count = np.empty(Y.shape[1], np.int64), 0
+    for i in range(Y.shape[1]):
+        if force[0, i] != 0.0 or force[1, i] != 0.0 or force[2, i] != 0.0:
+            rows[count] = i
+            count += 1
+    add_rows(rows[:count], force, Y, q, q)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def hold(grip, moved):
+    """Brings the forces up to date, given how far contacts would have moved without them, (3, m), which follows."""
+    moved += grip.shift
+    grip.shift[:] -= moved
+    settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
+    grip.shift[:] += moved
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -104,8 +113,5 @@ def press(grip, q):
     """
     moved = np.empty_like(grip.force)
     evaluate(grip.start, grip.column, grip.value, grip.base, q, moved)
-    moved += grip.shift
-    grip.shift[:] -= moved
-    settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
-    grip.shift[:] += moved
+    hold(grip, moved)
     spread(grip.Y, grip.force, q)

@@ -1,5 +1,7 @@
 """Cholesky factors of sparse symmetric matrices made of blocks of 4 x 4: small, factored often, solved every frame."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -14,18 +16,14 @@ B = 4
 
 
 class BlockCholesky:
-    """L Lᵀ = A with blocks in an order of least fill; the order is kept for other matrices of the same blocks."""
+    """L Lᵀ = A with blocks in an order of least fill."""
 
-    def __init__(self, matrix: sp.sparray, like: "BlockCholesky | None" = None) -> None:
-        """A (4 k, 4 k), positive definite; `like` is a factor whose order and filled blocks serve as well."""
+    def __init__(self, matrix: sp.sparray) -> None:
+        """A (4 k, 4 k), positive definite."""
         A = sp.bsr_array(matrix, blocksize=(B, B))
         A.sort_indices()
-        size = A.shape[0] // B
-        if like is None:
-            order = _least_degree(A.indptr, A.indices, size)
-            self._order = order, *_fill(A.indptr, A.indices, order)
-        else:
-            self._order = like._order
+        order = _least_degree(A.indptr, A.indices, A.shape[0] // B)
+        self._order = order, *_fill(A.indptr, A.indices, order)
         self._values, sound = _factor(A.indptr, A.indices, A.data, *self._order)
         if not sound:
             raise NotPositiveDefinite
@@ -39,26 +37,41 @@ class BlockCholesky:
             _solve_four(order, starts, rows, self._values, right, out)
         else:
             x = right.reshape(len(order), B, -1)[order]
-            _solve(starts, rows, self._values, x)
+            _solve_lower(starts, rows, self._values, x)
+            _solve_upper(starts, rows, self._values, x)
             out.reshape(len(order), B, -1)[order] = x
         return out.reshape(np.shape(b))
+
+    def square(self, b: FloatArray, precision: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """bᵀ A⁻¹ b of columns b (4 k, m), as the square of L⁻¹ b."""
+        order, starts, rows, _, _ = self._order
+        x = np.reshape(b, (len(order), B, -1))[order]
+        _solve_lower(starts, rows, self._values, x)
+        half = x.reshape(len(b), -1).astype(precision)
+        return np.asarray(half.T @ half)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def multiply_blocks(starts, columns, data, x):
     """A x of a matrix of blocks, (r, 4 b), with x (c, 3)."""
-    out = np.empty((B * (len(starts) - 1), 3))
+    wide, out = np.zeros((len(x), 4)), np.empty((B * (len(starts) - 1), 3))
+    wide[:, :3] = x
     for i in range(len(starts) - 1):
-        for a in range(B):
-            s0, s1, s2 = 0.0, 0.0, 0.0
-            for k in range(starts[i], starts[i + 1]):
-                c = B * columns[k]
-                for b in range(B):
-                    w = data[k, a, b]
-                    s0 += w * x[c + b, 0]
-                    s1 += w * x[c + b, 1]
-                    s2 += w * x[c + b, 2]
-            out[B * i + a, 0], out[B * i + a, 1], out[B * i + a, 2] = s0, s1, s2
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            first = np.uint64(B * columns[k])
+            for b in range(B):
+                row = first + np.uint64(b)
+                x0, x1, x2, x3 = wide[row, 0], wide[row, 1], wide[row, 2], wide[row, 3]
+                w0, w1, w2, w3 = data[k, 0, b], data[k, 1, b], data[k, 2, b], data[k, 3, b]
+                a0, a1, a2, a3 = a0 + w0 * x0, a1 + w0 * x1, a2 + w0 * x2, a3 + w0 * x3
+                b0, b1, b2, b3 = b0 + w1 * x0, b1 + w1 * x1, b2 + w1 * x2, b3 + w1 * x3
+                c0, c1, c2, c3 = c0 + w2 * x0, c1 + w2 * x1, c2 + w2 * x2, c3 + w2 * x3
+                d0, d1, d2, d3 = d0 + w3 * x0, d1 + w3 * x1, d2 + w3 * x2, d3 + w3 * x3
+        out[B * i, 0], out[B * i, 1], out[B * i, 2] = a0, a1, a2
+        out[B * i + 1, 0], out[B * i + 1, 1], out[B * i + 1, 2] = b0, b1, b2
+        out[B * i + 2, 0], out[B * i + 2, 1], out[B * i + 2, 2] = c0, c1, c2
+        out[B * i + 3, 0], out[B * i + 3, 1], out[B * i + 3, 2] = d0, d1, d2
     return out
 
 
@@ -182,8 +195,8 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _solve(starts, rows, values, x):
-    """Overwrite x (k, 4, m) with the solution, in the factor's order."""
+def _solve_lower(starts, rows, values, x):
+    """Overwrite x (k, 4, m) with L⁻¹ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]
     y = np.empty((B, width))
     for j in range(size):
@@ -197,6 +210,13 @@ def _solve(starts, rows, values, x):
             for a in range(B):
                 for c in range(width):
                     target[a, c] -= L[a, 0] * y[0, c] + L[a, 1] * y[1, c] + L[a, 2] * y[2, c] + L[a, 3] * y[3, c]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _solve_upper(starts, rows, values, x):
+    """Overwrite x (k, 4, m) with L⁻ᵀ x, in the factor's order."""
+    size, width = len(starts) - 1, x.shape[2]
+    y = np.empty((B, width))
     for j in range(size - 1, -1, -1):
         y[:] = x[j]
         for k in range(starts[j] + 1, starts[j + 1]):
@@ -212,38 +232,60 @@ def _solve(starts, rows, values, x):
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _solve_four(order, starts, rows, values, b, out):
-    """The same for b (4 k, m), m up to 4, in the matrix's own order; a width that is known vectorises."""
+    """The same for b (4 k, m), m up to 4, in the matrix's own order: 16 numbers of a block stay in registers."""
     size, width = len(order), b.shape[1]
-    x, y = np.zeros((size, B, 4)), np.empty((B, 4))
+    x = np.zeros((size, B, 4))
     for j in range(size):
         for a in range(B):
             for c in range(width):
                 x[j, a, c] = b[B * order[j] + a, c]
     for j in range(size):
-        L = values[starts[j]]
+        first = np.uint64(starts[j])
+        a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3 = _read_block(x, j)
         for a in range(B):
-            for c in range(4):
-                y[a, c] = L[a, 0] * x[j, 0, c] + L[a, 1] * x[j, 1, c] + L[a, 2] * x[j, 2, c] + L[a, 3] * x[j, 3, c]
-        x[j] = y
-        for k in range(starts[j] + 1, starts[j + 1]):
-            i = rows[k]
+            w0, w1, w2, w3 = values[first, a, 0], values[first, a, 1], values[first, a, 2], values[first, a, 3]
+            x[j, a, 0] = w0 * a0 + w1 * b0 + w2 * c0 + w3 * d0
+            x[j, a, 1] = w0 * a1 + w1 * b1 + w2 * c1 + w3 * d1
+            x[j, a, 2] = w0 * a2 + w1 * b2 + w2 * c2 + w3 * d2
+            x[j, a, 3] = w0 * a3 + w1 * b3 + w2 * c3 + w3 * d3
+        a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3 = _read_block(x, j)
+        for k in range(first + np.uint64(1), np.uint64(starts[j + 1])):
+            i = np.uint64(rows[k])
             for a in range(B):
-                l0, l1, l2, l3 = values[k, a, 0], values[k, a, 1], values[k, a, 2], values[k, a, 3]
-                for c in range(4):
-                    x[i, a, c] -= l0 * y[0, c] + l1 * y[1, c] + l2 * y[2, c] + l3 * y[3, c]
+                w0, w1, w2, w3 = values[k, a, 0], values[k, a, 1], values[k, a, 2], values[k, a, 3]
+                x0, x1, x2, x3 = x[i, a, 0], x[i, a, 1], x[i, a, 2], x[i, a, 3]
+                x[i, a, 0] = x0 - (w0 * a0 + w1 * b0 + w2 * c0 + w3 * d0)
+                x[i, a, 1] = x1 - (w0 * a1 + w1 * b1 + w2 * c1 + w3 * d1)
+                x[i, a, 2] = x2 - (w0 * a2 + w1 * b2 + w2 * c2 + w3 * d2)
+                x[i, a, 3] = x3 - (w0 * a3 + w1 * b3 + w2 * c3 + w3 * d3)
     for j in range(size - 1, -1, -1):
-        y[:] = x[j]
-        for k in range(starts[j] + 1, starts[j + 1]):
-            i = rows[k]
+        first = np.uint64(starts[j])
+        a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3 = _read_block(x, j)
+        for k in range(first + np.uint64(1), np.uint64(starts[j + 1])):
+            i = np.uint64(rows[k])
             for a in range(B):
-                l0, l1, l2, l3 = values[k, 0, a], values[k, 1, a], values[k, 2, a], values[k, 3, a]
-                for c in range(4):
-                    y[a, c] -= l0 * x[i, 0, c] + l1 * x[i, 1, c] + l2 * x[i, 2, c] + l3 * x[i, 3, c]
-        L = values[starts[j]]
+                w0, w1, w2, w3 = values[k, a, 0], values[k, a, 1], values[k, a, 2], values[k, a, 3]
+                x0, x1, x2, x3 = x[i, a, 0], x[i, a, 1], x[i, a, 2], x[i, a, 3]
+                a0, a1, a2, a3 = a0 - w0 * x0, a1 - w0 * x1, a2 - w0 * x2, a3 - w0 * x3
+                b0, b1, b2, b3 = b0 - w1 * x0, b1 - w1 * x1, b2 - w1 * x2, b3 - w1 * x3
+                c0, c1, c2, c3 = c0 - w2 * x0, c1 - w2 * x1, c2 - w2 * x2, c3 - w2 * x3
+                d0, d1, d2, d3 = d0 - w3 * x0, d1 - w3 * x1, d2 - w3 * x2, d3 - w3 * x3
         for a in range(B):
-            for c in range(4):
-                x[j, a, c] = L[0, a] * y[0, c] + L[1, a] * y[1, c] + L[2, a] * y[2, c] + L[3, a] * y[3, c]
+            w0, w1, w2, w3 = values[first, 0, a], values[first, 1, a], values[first, 2, a], values[first, 3, a]
+            x[j, a, 0] = w0 * a0 + w1 * b0 + w2 * c0 + w3 * d0
+            x[j, a, 1] = w0 * a1 + w1 * b1 + w2 * c1 + w3 * d1
+            x[j, a, 2] = w0 * a2 + w1 * b2 + w2 * c2 + w3 * d2
+            x[j, a, 3] = w0 * a3 + w1 * b3 + w2 * c3 + w3 * d3
     for j in range(size):
         for a in range(B):
             for c in range(width):
                 out[B * order[j] + a, c] = x[j, a, c]
+
+
+@njit(inline="always")
+def _read_block(x, j):
+    """The 16 numbers of block j."""
+    return (
+        x[j, 0, 0], x[j, 0, 1], x[j, 0, 2], x[j, 0, 3], x[j, 1, 0], x[j, 1, 1], x[j, 1, 2], x[j, 1, 3],
+        x[j, 2, 0], x[j, 2, 1], x[j, 2, 2], x[j, 2, 3], x[j, 3, 0], x[j, 3, 1], x[j, 3, 2], x[j, 3, 3],
+    )  # fmt: skip

@@ -75,7 +75,8 @@ class HyperReducedSolver:
         self._contact: ProjectiveContact | None = None
         if colliders or (contact is not None and contact.self_contact):
             vertices = choose_candidates(body, candidates)
-            self._contact = ProjectiveContact(body, vertices, self._loads.U, colliders, contact)
+            place = self.model.positions.rows.take(vertices).apply
+            self._contact = ProjectiveContact(body, vertices, self._loads.U, place, colliders, contact)
         self.system(time_step, Live())
 
     def start(self, inputs: Inputs | None = None) -> HyperReducedState:
@@ -94,8 +95,9 @@ class HyperReducedSolver:
             system = self.system(h, live)
             forces = live.forces(inputs.end.forces)
             targets = self._loads.targets(live, inputs.end.targets) if len(system.pull) else _NOWHERE
-            right = system.gather(state.q, state.v, self._loads.push(forces), targets)
-            base = system.predict(right)
+            push = self._loads.push(forces)
+            right = system.gather(state.q, state.v, push, targets)
+            base = system.solve(right)
             guess = state.q + h * state.v
             guess += np.outer(self.model.positions.constant, h * h * self._loads.gravity(forces))
         touching, origin = None, self._centre @ guess
@@ -107,11 +109,16 @@ class HyperReducedSolver:
             q, turns = self._loop.run(system, base, guess, state.turns, live.volume, origin, touching)
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
+        pressed = np.zeros(3) if touching is None else touching.total()
+        q = system.keep_moving(q, state.q, state.v, self.model.positions.constant @ push + pressed)
         if touching is None or not touching.grip.force.any():  # what touches turns the body too
             q = system.keep_turning(q, right)
         v, pressing, touch = (q - state.q) / h, Pressing.none(), None
         if touching is not None:
-            v, pressing, touch = touching.bounce(v), touching.pressing(), touching.touch(touching.look(q))
+            rebound = touching.rebound(touching.look(v))
+            if rebound is not None:
+                v = v + system.solve(touching.push(rebound, len(v)))
+            pressing, touch = touching.finish(touching.look(q))
         reached = HyperReducedState(inputs.end.time, q, v, (v - state.v) / h, turns, live, pressing)
         count = 0 if touch is None else len(touch)
         report = Report(watch.finish(), self.iterations, 0, "reduced", 0.0, contacts=count, touching=touch)

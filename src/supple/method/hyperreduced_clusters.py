@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.contact.grip import NO_GRIP, Grip
 from supple.contact.sweep import evaluate
 from supple.linalg.rotation import nearest_quaternions
-from supple.method.hyperreduced_kernels import read_clusters, spread_clusters, turn_kernel
+from supple.method.hyperreduced_kernels import turn_kernel
 from supple.method.hyperreduced_system import HyperReducedSystem
 from supple.method.projective_contact import ContactStep
 from supple.subspace.position_space import PositionSpace
@@ -36,7 +36,7 @@ class ClusterLoop:
         self._iterations, self._precision, self._remembers = iterations, precision, faster is not None
         self._cold = turn_kernel(clusters.constraint.find_lane(warm=False), False)
         self._warm = self._cold if faster is None else turn_kernel(faster, single)
-        self._seen = clusters.seen.starts, clusters.seen.blocks, clusters.seen.values
+        self._seen = clusters.seen.by_rows()
         self._weight = clusters.constraint.weight.astype(precision)
         self._volume, self._parameters = 1.0, clusters.constraint.parameters.astype(precision)
 
@@ -61,29 +61,25 @@ class ClusterLoop:
         turns, P = turns.astype(self._precision), np.empty_like(F)
         grip, free = NO_GRIP, np.zeros((3, 0), self._precision)
         if touching is not None:
-            grip, free = self._look(touching, base - np.outer(self._constant, origin))
+            grip, free = touching.grip, self._look(touching.grip, base - np.outer(self._constant, origin))
         turn = self._warm if turns.shape[1] else self._cold
         weight = self._weight * self._precision(system.factor)
         base_values, Z = start.reshape(3, -1), system.compliance
         turn(F, base_values, self._iterations, self._parameters, turns, weight, Z, P, free, grip)
-        right = np.zeros((self._columns, 3))
-        spread_clusters(*self._seen, P.astype(np.float64), right)
-        q = base + system.solve_inner(right)
+        right = self._seen.gather(P.reshape(3, -1).T.astype(np.float64), self._columns)
         if touching is not None:
-            q = q + touching.answer(touching.forces())[: self._columns]
+            right += touching.push(touching.forces(), self._columns)
+        q = base + system.solve(right)
         if self._remembers and not turns.shape[1]:
             turns = nearest_quaternions(np.ascontiguousarray(F.transpose(2, 1, 0), np.float64)).astype(self._precision)
         return q, turns
 
     def _read(self, q: FloatArray) -> Numbers:
         """Ḡ q, axes first, (3, 3, s)."""
-        out = np.empty((3, 3, len(self._weight)), self._precision)
-        read_clusters(*self._seen, np.ascontiguousarray(q), out)
-        return out
+        return np.ascontiguousarray(self._seen.apply(q).T, self._precision).reshape(3, 3, -1)
 
-    def _look(self, touching: ContactStep, base: FloatArray) -> tuple[Grip, Numbers]:
-        """Contacts as clusters see them, and how far they would move without projections."""
-        grip = touching.grip
+    def _look(self, grip: Grip, base: FloatArray) -> Numbers:
+        """How far contacts would move without projections, (3, m)."""
         free = np.empty(grip.force.shape, self._precision)
         evaluate(grip.start, grip.column, grip.value, grip.base, np.ascontiguousarray(base.T, self._precision), free)
-        return grip._replace(Y=np.ascontiguousarray(grip.Y[:, :, self._columns :])), free
+        return free

@@ -9,13 +9,13 @@ Clusters (`_turn`) need not even see positions.
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
-from supple.contact.sweep import press, settle, spread
+from supple.contact.sweep import hold, press, spread
 from supple.linalg.compiled import compile_copy
+from supple.linalg.row_sums import add_products, add_rows
 
-__all__ = ["read_clusters", "settle_kernel", "spread_clusters", "turn_kernel"]
+__all__ = ["settle_kernel", "turn_kernel"]
 
 
 def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
@@ -29,7 +29,7 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
     P = np.empty((3, ROWS, count), q.dtype)
-    zero, one = q.dtype.type(0), q.dtype.type(1)
+    zero, one, every = q.dtype.type(0), q.dtype.type(1), np.arange(coefficients.shape[1])
     for round in range(iterations):
         source = q if round == 0 else out
         for begin in range(0, count, LANES):
@@ -82,35 +82,9 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
             coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
         else:
             coefficients[:] = P.reshape(3, -1)
-        _apply(coefficients, answer, base, out)
+        add_rows(every, coefficients, answer, base, out)
         if len(grip.goal):
             press(grip, out)
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
-def _apply(coefficients, answer, base, out):
-    """out = base + coefficients · answer, four rows of the answer at a time."""
-    total = base.copy()  # made here, so that the loops vectorise
-    M, columns = answer.shape[1:]
-    if answer.shape[0] == 3:
-        for i in range(3):
-            total[i] += np.dot(coefficients[i], answer[i])
-    else:
-        D = answer[0]
-        for j in range(0, M - 3, 4):
-            x0, x1, x2, x3 = coefficients[0, j], coefficients[0, j + 1], coefficients[0, j + 2], coefficients[0, j + 3]
-            y0, y1, y2, y3 = coefficients[1, j], coefficients[1, j + 1], coefficients[1, j + 2], coefficients[1, j + 3]
-            z0, z1, z2, z3 = coefficients[2, j], coefficients[2, j + 1], coefficients[2, j + 2], coefficients[2, j + 3]
-            for k in range(columns):
-                d0, d1, d2, d3 = D[j, k], D[j + 1, k], D[j + 2, k], D[j + 3, k]
-                total[0, k] += x0 * d0 + x1 * d1 + x2 * d2 + x3 * d3
-                total[1, k] += y0 * d0 + y1 * d1 + y2 * d2 + y3 * d3
-                total[2, k] += z0 * d0 + z1 * d1 + z2 * d2 + z3 * d3
-        for j in range(M - M % 4, M):
-            for i in range(3):
-                for k in range(columns):
-                    total[i, k] += coefficients[i, j] * D[j, k]
-    out[:] = total
 
 
 def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
@@ -120,9 +94,9 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
     all axes or one each. `memory` (4, s) are quaternions that are kept, or nothing; `grip` are contacts, or none, with
     Y = C A⁻¹ Ḡᵀ (g, m, 3 s), and `free` (3, m) is how far they would move without projections.
     """
-    count, axes, moved = F.shape[2], Z.shape[0], np.empty_like(free)
+    count, moved = F.shape[2], np.empty_like(free)
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
-    flat, pull = F.reshape(3, -1), P.reshape(3, -1)
+    flat, pull, every = F.reshape(3, -1), P.reshape(3, -1), np.arange(3 * count)
     for _ in range(iterations):
         for begin in range(0, count, LANES):
             lanes = min(LANES, count - begin)
@@ -145,46 +119,11 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
                 for r in range(3):
                     for l in range(lanes):
                         P[i, r, begin + l] = weight[begin + l] * t[PROJECTION + 3 * r + i, l]
-        _apply(pull, Z, base, flat)
+        add_rows(every, pull, Z, base, flat)
         if len(grip.goal):
-            for i in range(3):
-                moved[i] = free[i] + np.dot(grip.Y[min(i, axes - 1)], pull[i].astype(np.float32))
-            moved += grip.shift
-            grip.shift[:] -= moved
-            settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
-            grip.shift[:] += moved
+            add_products(grip.Y, pull, free, moved)
+            hold(grip, moved)
             spread(grip.Y, grip.force, flat)
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def read_clusters(starts, blocks, values, q, out):
-    """out (3, 3, s) = Ḡ q, axes first, of coordinates q (c, 3)."""
-    for e in range(len(starts) - 1):
-        for r in range(3):
-            x, y, z = 0.0, 0.0, 0.0
-            for k in range(starts[e], starts[e + 1]):
-                c = 4 * blocks[k]
-                for a in range(4):
-                    w = values[k, r, a]
-                    x += w * q[c + a, 0]
-                    y += w * q[c + a, 1]
-                    z += w * q[c + a, 2]
-            out[0, r, e], out[1, r, e], out[2, r, e] = x, y, z
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def spread_clusters(starts, blocks, values, pull, out):
-    """Add Ḡᵀ of weighted projections (3, 3, s), axes first, to out (c, 3)."""
-    for e in range(len(starts) - 1):
-        for k in range(starts[e], starts[e + 1]):
-            c = 4 * blocks[k]
-            for r in range(3):
-                x, y, z = pull[0, r, e], pull[1, r, e], pull[2, r, e]
-                for a in range(4):
-                    w = values[k, r, a]
-                    out[c + a, 0] += w * x
-                    out[c + a, 1] += w * y
-                    out[c + a, 2] += w * z
 
 
 @cache

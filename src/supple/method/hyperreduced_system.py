@@ -35,16 +35,14 @@ class HyperReducedSystem:
         holds: Holds,
         precision: type[np.floating[Any]],
     ) -> None:
-        h, idle = duration, model.positions.idle.astype(np.float64)
+        h, parts = duration, model.parts
         self.duration, self.factor, self.holds = duration, factor, holds
-        self._inertia = sp.bsr_array(model.mass / h**2, blocksize=(4, 4))
-        self._drag = sp.csr_array(
-            model.mass * (damping.mass / h) + model.stiffness * (factor * damping.stiffness / h)
-        )  # fmt: skip
-        self._dragged = damping.mass > 0.0 or damping.stiffness > 0.0
-        A = model.mass / h**2 + self._drag + factor * model.stiffness
-        hold = _PIN * float(A.diagonal().sum()) / max(int(np.count_nonzero(idle == 0.0)), 1)
-        A = sp.csr_array(A + sp.diags_array(idle))
+        drag = damping.mass / h, factor * damping.stiffness / h
+        self._inertia = parts.sum(1.0 / h**2, 0.0, 0.0)
+        self._drag = parts.sum(*drag, 0.0) if any(drag) else None
+        A = parts.sum(1.0 / h**2 + drag[0], factor + drag[1])
+        idle = int(np.count_nonzero(model.positions.idle))
+        hold = _PIN * float(A.diagonal().sum() - idle) / max(A.shape[0] - idle, 1)
         # Along each axis: how stiffly every point is held
         self.pull = np.where(holds.pinned, hold, holds.stiffness[:, None])
         alike = bool((self.pull == self.pull[:, :1]).all())
@@ -52,28 +50,26 @@ class HyperReducedSystem:
         self._adrift: FloatArray | None = None
         self._delassus: Delassus | None = None
         ones = self._shift = model.positions.constant
-        weight = np.asarray(model.mass @ ones)
-        if not len(self.pull) and np.abs(model.stiffness @ ones).max() < 1e-9 * np.abs(model.stiffness.data).max():
-            self._adrift = weight * (1.0 + damping.mass * h) / h**2
+        self._weight = np.asarray(model.mass @ ones)
+        if not len(self.pull) and parts.drifts:
+            self._adrift = self._weight * (1.0 + damping.mass * h) / h**2
         self._fitted = not all(fit.is_complete for fit in model.fits)
         self.answers: tuple[FloatArray, ...] = ()
         """D transposed for each type of constraint, (g, M, c): one for all axes or one each."""
-        self._seen, self.compliance = sp.csr_array((0, len(ones))), np.zeros((1, 0, 0), precision)
+        self._seen: sp.csr_array | None = None
+        self.compliance = np.zeros((1, 0, 0), precision)
         """Z = Ḡ A⁻¹ Ḡᵀ of clusters that are alone, (g, 3 s, 3 s)."""
         if model.alone is None:
             self.answers = tuple(
-                np.stack([self._keep_momentum(factor * one.solve(fit.pull), 0.0).T.copy() for one in self.factors])
-                for fit in model.fits
+                np.stack([factor * one.solve(fit.pull).T for one in self.factors]) for fit in model.fits
             )
         else:
-            self._seen = model.alone.seen_by_rows(len(ones))
-            right = self._seen.T.toarray()
-            Z = np.stack([self._seen @ one.solve(right) for one in self.factors])
-            self.compliance = np.ascontiguousarray(Z, precision)
+            self._seen, columns = model.alone.by_rows
+            self.compliance = np.stack([one.square(columns, precision) for one in self.factors])
         self.quick = tuple(D.astype(precision) for D in self.answers)
         """The same as iterations use them."""
 
-    def _factor(self, A: sp.csr_array, pull: FloatArray) -> BlockCholesky:
+    def _factor(self, A: sp.bsr_array, pull: FloatArray) -> BlockCholesky:
         rows = self.holds.rows
         return BlockCholesky(A + rows.T @ (rows * pull[:, None]) if len(pull) else A)
 
@@ -82,12 +78,9 @@ class HyperReducedSystem:
         if self._delassus is None:
 
             def respond(vertices: NDArray[np.int32]) -> FloatArray:
-                moved = [one.solve(U[vertices].toarray().T) for one in self.factors]
-                return np.stack([np.concatenate([q, self._seen @ q]).T for q in moved])
+                return np.stack([one.solve(U[vertices].toarray().T).T for one in self.factors])
 
-            # Where clusters are alone, columns also say how forces move these
-            wide = sp.csr_array((U.data, U.indices, U.indptr), shape=(U.shape[0], U.shape[1] + self._seen.shape[0]))
-            self._delassus = Delassus(wide, respond, len(self.factors))
+            self._delassus = Delassus(U, respond, len(self.factors), self._seen)
         return self._delassus
 
     def gather(self, q: FloatArray, v: FloatArray, push: FloatArray, targets: FloatArray) -> FloatArray:
@@ -95,21 +88,11 @@ class HyperReducedSystem:
         M = self._inertia
         right = multiply_blocks(M.indptr, M.indices, M.data, q + self.duration * v)
         right += push
-        if self._dragged:
+        if self._drag is not None:
             right += self._drag @ q
         if len(targets):
             right += self.holds.rows.T @ (self.pull * targets)
         return np.asarray(right)
-
-    def predict(self, right: FloatArray) -> FloatArray:
-        """Where a right-hand side would take the body without its projections, (c, 3)."""
-        return self._keep_momentum(self.solve(right), self._shift @ right)
-
-    def _keep_momentum(self, x: FloatArray, force: FloatArray | float) -> FloatArray:
-        """Solutions x (c, m) without what round-off adds to the force [N] on the whole body, if nothing holds that."""
-        if self._adrift is None:
-            return x
-        return x + np.outer(self._shift, (force - self._adrift @ x) / (self._adrift @ self._shift))
 
     def solve(self, right: FloatArray) -> FloatArray:
         """A⁻¹ of right-hand sides for x, y and z, (c, 3)."""
@@ -117,9 +100,15 @@ class HyperReducedSystem:
             return self.factors[0].solve(right)
         return np.column_stack([one.solve(right[:, axis]) for axis, one in enumerate(self.factors)])
 
-    def solve_inner(self, pull: FloatArray) -> FloatArray:
-        """A⁻¹ of what projections pull, (c, 3), which moves no body as a whole."""
-        return self._keep_momentum(self.solve(pull), 0.0)
+    def keep_moving(self, reached: FloatArray, q: FloatArray, v: FloatArray, force: FloatArray) -> FloatArray:
+        """Coordinates reached from q and their rates v, all (c, 3), without what round-off adds to the momentum.
+
+        `force` [N], (3,), is all that acts on the body as a whole; where something holds it nothing is changed.
+        """
+        if self._adrift is None:
+            return reached
+        lack = self._weight @ v / self.duration + force - self._adrift @ (reached - q)
+        return np.asarray(reached + np.outer(self._shift, lack / (self._adrift @ self._shift)))
 
     def answer(self, kind: int, coefficients: NDArray[np.floating[Any]]) -> FloatArray:
         """D c of one type of constraint for coefficients (3, M), in double precision: (c, 3)."""

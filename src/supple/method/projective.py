@@ -95,7 +95,9 @@ class ProjectiveSolver:
         self._contact: ProjectiveContact | None = None
         if colliders or (contact is not None and contact.self_contact):
             rows = sp.csr_array(sp.eye_array(len(body.vertices)))[:, self._skin]
-            self._contact = ProjectiveContact(body, choose_candidates(body, candidates), rows, colliders, contact)
+            vertices = choose_candidates(body, candidates)
+            among = np.searchsorted(self._skin, vertices)
+            self._contact = ProjectiveContact(body, vertices, rows, lambda x: x[among], colliders, contact)
         self._global(time_step, Live())
 
     def start(self, inputs: Inputs | None = None) -> ProjectiveState:
@@ -134,7 +136,8 @@ class ProjectiveSolver:
             if rebound is not None:
                 v = new.v + system.solve(push_back(there, rebound, objective.held))[self._number]
                 new = replace(new, v=v, a=(v - state.v) / inputs.duration)
-            new, touch = replace(new, pressing=touching.pressing()), touching.touch(touching.look(new.x[self._skin]))
+            pressing, touch = touching.finish(touching.look(new.x[self._skin]))
+            new = replace(new, pressing=pressing)
         report = Report(
             watch.finish(), descent.iterations, residual=descent.change / self.body.size(),
             contacts=0 if touch is None else len(touch), touching=touch,

@@ -5,7 +5,7 @@ makes one pass over their forces (contact/sweep.py), which start from those of t
 again and nothing is softened: where contacts come to rest, they do not sink and do not creep.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
-from supple.contact.links import look
+from supple.contact.links import look, push, start_contacts
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -72,16 +72,17 @@ class ContactStep:
             return np.asarray(Y[0].T @ forces, np.float64)
         return np.column_stack([Y[axis].T @ forces[:, axis] for axis in range(3)]).astype(np.float64)
 
-    def bounce(self, v: FloatArray) -> FloatArray:
-        """Rates of the coordinates at the end of the step, (r, 3), with what restitution adds to them."""
-        forces = self.rebound(self.look(v)) if self.impact.any() else None
-        return v if forces is None else v + self.answer(forces)[: len(v)]
+    def push(self, forces: FloatArray, width: int) -> FloatArray:
+        """Forces on the contacts [N], (m, 3), as the method's coordinates feel them, (width, 3)."""
+        return np.asarray(push(self.grip.start, self.grip.column, self.grip.value, forces, width))
 
     def rebound(self, velocity: FloatArray) -> FloatArray | None:
         """Forces [N/s], (m, 3), that add to `velocity` C v at the end [m/s], (m, 3), what makes contacts bounce.
 
         None where nothing does. A method's velocities grow by what its coordinates move under these forces.
         """
+        if not self.impact.any():
+            return None
         bounce = (self.impact > 0.0) & self.grip.force.any(axis=0)
         if not bounce.any():
             return None
@@ -94,23 +95,19 @@ class ContactStep:
         """On the contacts [N], (m, 3)."""
         return self.grip.force.T.astype(np.float64)
 
-    def pressing(self) -> Pressing:
-        """What presses now."""
-        rows = np.flatnonzero(self.grip.force.any(axis=0))
-        found = choose(self.contacts, rows)
-        return Pressing(found.vertices[:, 0].copy(), found.source, found.feature, self.forces()[rows])
+    def total(self) -> FloatArray:
+        """The force on the body as a whole [N], (3,): pairs of its own vertices cancel."""
+        return np.asarray(self.grip.force.astype(np.float64) @ self.contacts.weights.sum(axis=1))
 
-    def touch(self, points: FloatArray) -> Touch | None:
-        """The contacts that press where they are now, C x [m], (m, 3)."""
+    def finish(self, points: FloatArray) -> tuple[Pressing, Touch | None]:
+        """The contacts that press where they are now, C x [m], (m, 3): for the next step, and for the user."""
         rows = np.flatnonzero(self.grip.force.any(axis=0))
         if not len(rows):
-            return None
-        found = choose(self.contacts, rows)
-        depth = np.einsum("mi,mi->m", found.normal, found.offset - points[rows])
-        return Touch(
-            found.vertices[:, 0].copy(), found.source, points[rows], found.normal, depth, self.forces()[rows],
-            found.vertices, found.weights,
-        )  # fmt: skip
+            return Pressing.none(), None
+        found, force, here = choose(self.contacts, rows), self.forces()[rows], points[rows]
+        vertex, depth = found.vertices[:, 0].copy(), np.einsum("mi,mi->m", found.normal, found.offset - here)
+        touch = Touch(vertex, found.source, here, found.normal, depth, force, found.vertices, found.weights)
+        return Pressing(vertex, found.source, found.feature, force), touch
 
 
 class ProjectiveContact:
@@ -121,17 +118,19 @@ class ProjectiveContact:
         body: ProjectiveBody,
         vertices: IntArray,
         rows: sp.csr_array,
+        place: Callable[[FloatArray], FloatArray],
         colliders: Sequence[Collider],
         settings: ContactSettings | None = None,
     ) -> None:
-        """`vertices` in an order that spreads any first part of them; positions are `rows` @ coordinates, (n, r)."""
+        """`vertices` in an order that spreads any first part of them; positions are `rows` @ coordinates, (n, r), those
+        of these vertices alone `place`(coordinates)."""
         self.colliders, self.settings = tuple(colliders), settings or ContactSettings()
         self.vertices = vertices
         self._size = body.size()
         self._rank = np.full(len(body.vertices), len(vertices), np.int32)
         self._rank[vertices] = np.arange(len(vertices), dtype=np.int32)
         self._surfels: Surfels | None = None
-        self._points = sp.csr_array(rows[vertices])
+        self._place = place
         if self.settings.self_contact:
             if body.cells.shape[1] != 4:
                 raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
@@ -154,8 +153,7 @@ class ProjectiveContact:
         `origin` [m], (3,), is where a method's compiled loop sees positions from.
         """
         self._check(inputs)
-        both = self._points @ np.concatenate([q, predicted], axis=1)
-        begin, end = np.ascontiguousarray(both[:, :3]), np.ascontiguousarray(both[:, 3:])
+        begin, end = self._place(q), self._place(predicted)
         found = approach_colliders(
             self.colliders, inputs, self.vertices, begin, end, _NEAR * self._size, self.settings.thickness
         )
@@ -166,9 +164,10 @@ class ProjectiveContact:
             found = join((found, own))
         if not len(found):
             return None
-        order = self._order(found, begin, inputs.duration)[:_MOST]
-        step = np.concatenate([q, v, predicted], axis=1), inputs.duration
-        return self._freeze(choose(found, order), *step, pressing, delassus, np.zeros(3) if origin is None else origin)
+        if len(found) > _MOST:
+            found = choose(found, self._order(found, begin, inputs.duration)[:_MOST])
+        origin = np.zeros(3) if origin is None else origin
+        return self._freeze(found, q, v, predicted, inputs.duration, pressing, delassus, origin)
 
     def _order(self, found: Contacts, begin: FloatArray, duration: float) -> NDArray[np.intp]:
         """Contacts by the order of their vertices, but close ones before most of those that are not.
@@ -185,22 +184,26 @@ class ProjectiveContact:
     def _freeze(
         self,
         contacts: Contacts,
-        motion: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        predicted: FloatArray,
         duration: float,
         pressing: Pressing,
         delassus: Delassus,
         origin: FloatArray,
     ) -> ContactStep:
-        linked, normal = delassus.link(contacts), contacts.normal
-        begin, speed, end = np.split(look(linked.start, linked.column, linked.value, motion), 3, axis=1)
-        base = begin + duration * contacts.velocity
-        depth = np.einsum("mi,mi->m", normal, contacts.offset - base)
-        goal = np.minimum(depth, _PUSH * self._size).astype(np.float32)
+        linked = delassus.link(contacts)
+        rows = linked.start, linked.column, linked.value
+        base, seen, normal, goal = start_contacts(
+            *rows, q, contacts.normal, contacts.offset, contacts.velocity, duration, contacts.weights, origin,
+            _PUSH * self._size,
+        )  # fmt: skip
         friction, force = np.full_like(goal, self.settings.friction), _lanes(pressing.recall(contacts))
-        tolerance = _TOLERANCE * self._size
-        seen = base - contacts.weights.sum(axis=1)[:, None] * origin  # pairs see no origin
-        grip = Grip.take(linked, _lanes(seen), _lanes(normal), goal, friction, force, tolerance)
-        impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
+        grip = Grip.take(linked, seen, normal, goal, friction, force, _TOLERANCE * self._size)
+        impact = np.zeros(len(contacts))
+        if self.settings.restitution > 0.0:
+            begin, speed, end = (look(*rows, field) for field in (q, v, predicted))
+            impact = self._rate_impacts(contacts, speed, (end - begin) / duration - speed)
         return ContactStep(contacts, base, impact, grip)
 
     def _rate_impacts(self, contacts: Contacts, speed: FloatArray, added: FloatArray) -> FloatArray:

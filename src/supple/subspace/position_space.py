@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from supple.errors import TrainingError
 from supple.linalg.block_cholesky import BlockCholesky
+from supple.subspace.block_rows import BlockRows
 
 __all__ = ["PositionSpace"]
 
@@ -62,29 +62,22 @@ class PositionSpace:
         """c, the number of columns: a third of the degrees of freedom."""
         return 4 * self.size
 
+    @cached_property
+    def rows(self) -> BlockRows:
+        """U as frames evaluate it."""
+        return BlockRows(self.starts, self.blocks, self.values)
+
     def matrix(self, vertices: NDArray[np.integer] | None = None) -> sp.csr_array:
         """U, or its rows of chosen vertices, (k, c)."""
-        wide = sp.bsr_array(
-            (self.values[:, None, :], self.blocks, self.starts), shape=(len(self.mass), self.columns), blocksize=(1, 4)
-        )
-        whole = sp.csr_array(wide.tocsr())
-        return whole if vertices is None else sp.csr_array(whole[vertices])
+        return (self.rows if vertices is None else self.rows.take(vertices)).matrix(self.columns)
 
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """U q of all or of chosen vertices, (k, 3)."""
-        q = np.ascontiguousarray(q)
-        if vertices is None:
-            out = np.empty((len(self.mass), 3))
-            _lift_all(self.starts, self.blocks, self.values, q, out)
-            return out
-        chosen = np.asarray(vertices, np.int64)
-        out = np.empty((len(chosen), 3))
-        _lift_chosen(self.starts, self.blocks, self.values, q, chosen, out)
-        return out
+        return (self.rows if vertices is None else self.rows.take(vertices)).apply(q)
 
     def pull(self, fields: FloatArray) -> FloatArray:
         """Uᵀ f of forces f [N], (n, 3): (c, 3)."""
-        return np.asarray(self.matrix().T @ fields)
+        return self.rows.gather(fields, self.columns)
 
     def gram(self) -> sp.csr_array:
         """UᵀMU [kg], (c, c)."""
@@ -119,32 +112,3 @@ def _dependent_columns(gram: FloatArray) -> NDArray[np.bool_]:
     _, order, rank, _ = dpstrf(scaled, lower=1, tol=_DEPENDENT)
     idle[used[order[rank:] - 1]] = True
     return np.asarray(idle)
-
-
-@njit(cache=True, error_model="numpy")
-def _lift_all(starts, blocks, values, q, out):
-    for i in range(len(starts) - 1):
-        x, y, z = 0.0, 0.0, 0.0
-        for k in range(starts[i], starts[i + 1]):
-            c = 4 * blocks[k]
-            for a in range(4):
-                w = values[k, a]
-                x += w * q[c + a, 0]
-                y += w * q[c + a, 1]
-                z += w * q[c + a, 2]
-        out[i, 0], out[i, 1], out[i, 2] = x, y, z
-
-
-@njit(cache=True, error_model="numpy")
-def _lift_chosen(starts, blocks, values, q, chosen, out):
-    for row in range(len(chosen)):
-        i = chosen[row]
-        x, y, z = 0.0, 0.0, 0.0
-        for k in range(starts[i], starts[i + 1]):
-            c = 4 * blocks[k]
-            for a in range(4):
-                w = values[k, a]
-                x += w * q[c + a, 0]
-                y += w * q[c + a, 1]
-                z += w * q[c + a, 2]
-        out[row, 0], out[row, 1], out[row, 2] = x, y, z

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
+from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace
 
 __all__ = ["ReducedStencils", "gather_functions", "reduce_stencils", "reduced_stiffness"]
@@ -37,6 +38,16 @@ class ReducedStencils:
             blocksize=self.values.shape[1:],
         )
         return sp.csr_array(wide.tocsr())
+
+    def by_rows(self) -> BlockRows:
+        """The same with all elements of a row after each other, (p s, c)."""
+        rows, count = self.values.shape[1], len(self.blocks)
+        starts = [self.starts[:-1] + row * count for row in range(rows)]
+        return BlockRows(
+            np.concatenate([*starts, [rows * count]]),
+            np.tile(self.blocks, rows),
+            np.ascontiguousarray(self.values.transpose(1, 0, 2).reshape(-1, 4)),
+        )
 
 
 def reduce_stencils(stencils: Stencils, members: NDArray[np.integer], space: PositionSpace) -> ReducedStencils:
