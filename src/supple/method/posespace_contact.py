@@ -48,7 +48,7 @@ def collect_pairs(t, w, R, placed, J, room):
         moved = 0.0
         for j in range(row.size):
             moved += row[j] * row[j]
-        if moved * t.firmness[1] < _IDLE:
+        if moved * t.grip[1] < _IDLE:
             continue
         for a in range(3):
             along = R[a, 0] * n[0] + R[a, 1] * n[1] + R[a, 2] * n[2]
@@ -66,10 +66,10 @@ def settle_touching(
     """What `minimise` finds under the one-sided constraints of the pairs; a template."""
     J, room = np.empty((t.pairs.shape[0], guess.size)), np.empty(t.pairs.shape[0])
     count = collect_pairs(t, w, R, placed, J, room)
-    J, room, slack = J[:count], room[:count] - t.firmness[2], t.firmness[2]
+    J, room, slack = J[:count], room[:count] - t.grip[2], t.grip[2]
     push, hold = np.zeros(count), np.empty(count)
     for k in range(count):
-        hold[k] = _FIRM * scale * t.firmness[0] / np.dot(J[k], J[k])
+        hold[k] = _FIRM * scale * t.grip[0] / np.dot(J[k], J[k])
     if count:
         settings[5] = 0.0  # the stiffness that is there knows of no contact
     iterations, made, z = 0, 0, guess

@@ -83,7 +83,7 @@ class PoseTables(NamedTuple):
     """What columns do to the difference of the two points, (k, m, 3, r)."""
     pair_thickness: FloatArray
     """[m], (k,)"""
-    firmness: FloatArray
+    grip: FloatArray
     """Stiffest motion [1/s²], mass of the body [kg], depth that is none [m], (3,)."""
 
 
