@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 
 _DEPTH = 0.01  # of a mean edge of the surface: less is touching, not passing through
 _APART = 0.05  # of a mean edge: how far apart flesh is pressed, so that a pose ends a hair before contact, not in it
+_TRIES = 4
 
 
 def part_poses(body: Body, rig: Rig, poses: ArrayLike, contact: ContactSettings | None = None) -> Rig:
@@ -44,11 +45,16 @@ def find_corrections(body: Body, rig: Rig, poses: ArrayLike, contact: ContactSet
     deep = [_depth(finder, shape) > _DEPTH for shape in shapes]
     if not any(deep):
         return np.zeros((0, *rig.rest.shape))
-    apart = replace(settings, thickness=settings.thickness + _APART * finder.edge)
-    solver = FullSolver(body, integrator="static", contact=apart, rig=rig, rest="posed")
     corrections = np.zeros((len(still), *rig.rest.shape))
     for k in np.flatnonzero(deep):
-        corrections[k] = _press_apart(solver, still[k], shapes[k], int(k)) - shapes[k]
+        room = _APART * finder.edge
+        for _ in range(_TRIES):  # contact gives way a little: flesh that is pressed hard needs more room
+            apart = replace(settings, thickness=settings.thickness + room)
+            solver = FullSolver(body, integrator="static", contact=apart, rig=rig, rest="posed")
+            corrections[k] = _press_apart(solver, still[k], shapes[k], int(k)) - shapes[k]
+            if _depth(finder, shapes[k] + corrections[k]) == 0.0:
+                break
+            room *= 2.0
     return corrections
 
 

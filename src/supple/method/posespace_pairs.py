@@ -1,4 +1,4 @@
-"""Pairs of points of a body that touch in some of its poses: what keeps contact that may open from closing too far."""
+"""Pairs of points of a body that touch, or nearly, in some of its poses: they keep contact that opens from closing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find_pairs(touch: SelfTouch | None, shapes: FloatArray) -> PosePairs:
     weights: list[FloatArray] = []
     normals: list[tuple[int, int, FloatArray]] = []
     for pose, shape in enumerate(shapes):
-        contacts = touch.find(shape)
+        contacts = touch.watch(shape)
         for row in _spread(contacts, shape):
             key = tuple(contacts.vertices[row].tolist())
             if key not in found:

@@ -112,9 +112,10 @@ def _square(address, single, G, F, table, bounds, form, L, signs, stack, pieces)
     for g in prange(groups.shape[0]):
         begin, end, rank = groups[g, 0], groups[g, 1], groups[g, 3] - groups[g, 2]
         at = _begin_of(groups, g)
-        roots(F, table, bounds, 0, begin, end, L, signs)
-        block = pieces[at : at + rank * rank].reshape(rank, rank)
-        square_rows(address, single, L, signs, begin, end, form, stack, block)
+        if rank > 0:  # elements between pins know nothing
+            roots(F, table, bounds, 0, begin, end, L, signs)
+            block = pieces[at : at + rank * rank].reshape(rank, rank)
+            square_rows(address, single, L, signs, begin, end, form, stack, block)
 
 
 @njit(cache=True)

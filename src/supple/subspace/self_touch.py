@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 Binding = Literal["sticks", "slides", "opens"]
 BINDINGS: tuple[Binding, ...] = get_args(Binding)
 
+_WATCHED = 0.5  # mean edges within which what does not touch yet may come to
 _NEAR = 0.1  # mean edges of the surface within which it touches: poses that were parted touch hardly or not quite
 
 
@@ -34,12 +35,21 @@ class SelfTouch:
             raise TrainingError(f"contact that '{binding}' is not known: use one of {', '.join(BINDINGS)}.")
         settings = settings or ContactSettings(self_contact=True)
         self.binding, self.thickness = binding, settings.thickness
-        reach = settings.thickness + _NEAR * mesh.surface().mean_edge()
-        self._finder = SelfContact(mesh, thickness=reach, ignored=settings.ignored)
+        edge = mesh.surface().mean_edge()
+        self._finder, self._watcher = (
+            SelfContact(mesh, thickness=settings.thickness + reach * edge, ignored=settings.ignored)
+            for reach in (_NEAR, _WATCHED)
+        )
 
     def find(self, shape: FloatArray) -> Contacts:
         """The contacts in a shape [m], (n, 3)."""
         return self._finder.to_contacts(self._finder.find(shape), shape)
+
+    def watch(self, shape: FloatArray) -> Contacts:
+        """The contacts in a shape [m], (n, 3), and what may come to touch near them; none if nothing touches."""
+        if not len(self.find(shape)):
+            return Contacts.none()
+        return self._watcher.to_contacts(self._watcher.find(shape), shape)
 
     def forbid(self, contacts: Contacts) -> FloatArray:
         """C with C u = 0 for displacements (3 n,) that leave contacts as they are, (c, 3 n): touching vertices do not
