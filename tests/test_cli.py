@@ -245,7 +245,7 @@ def test_reader_that_leaves_early_is_no_fault(scene: Path) -> None:
     [
         (["mesh", "ball.off", "-o", "ball.msh", "--elements", "0"], "above 0"),
         (["mesh", "ball.off", "-o", "ball.stl"], ".msh"),
-        (["run", "ball.usd"], ".toml"),
+        (["run", "ball.fbx"], ".toml"),
     ],
 )
 def test_unfit_names_and_numbers_are_refused_before_any_work(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from supple.io import load_surface, load_tets
+from supple.io import MESH_SUFFIXES, load_surface, load_tets
+from supple.io.source import mesh_suffix
 
 TETS = {
     "simple/bar-14114.msh": (3842, 14114),  # Gmsh 4.1, text
@@ -33,6 +34,7 @@ SURFACES = {
     "elephant/elephant.obj": (6034, 12064),
     "armadillo/armadillo.obj": (43243, 86482),
     "dragon/asianDragon.obj": (25002, 50000),
+    "dragon/dragon_vrip.ply.gz": (437645, 871414),
     "dragon/dragon_vrip_res2.ply.gz": (100250 - 43, 202520),  # 43 vertices in no face
 }
 
@@ -68,6 +70,13 @@ def test_a_part_of_a_real_gltf(shared_data, name):
     assert (len(mesh.vertices), len(mesh.triangles)) == (vertices, triangles)
     assert mesh.is_closed()
     assert mesh.is_manifold()
+
+
+def test_no_mesh_file_is_left_out(shared_data):
+    files = [file for file in shared_data.rglob("*") if mesh_suffix(file) in MESH_SUFFIXES]
+    found = {str(file.relative_to(shared_data)) for file in files}
+    others = {"human/makehuman_base.obj"} | {name for name in found if name.startswith("hand_standin/")}
+    assert found - others == {*TETS, *SURFACES, *GLTF} - others
 
 
 def test_the_body_of_a_real_character_is_picked_by_its_group(shared_data):

@@ -53,7 +53,8 @@ def drawn_surface(mesh: TetMesh, render: RenderMesh | None) -> DrawnSurface:
     """The render mesh, checked against the tets, or the surface of the tets when there is none."""
     if render is None:
         used = mesh.surface_vertices()
-        return DrawnSurface(*surface_polygons(mesh.surface()), None, lambda values: values[used])
+        whole = len(used) == len(mesh.vertices)  # all vertices lie on the surface, in order: nothing to pick
+        return DrawnSurface(*surface_polygons(mesh.surface()), None, lambda values: values if whole else values[used])
     corners = render.embedding.corners
     if corners.size and not (corners.min() >= 0 and corners.max() < len(mesh.vertices)):
         raise OutputError("the render mesh follows vertices that the tet mesh does not have; embed it again.")

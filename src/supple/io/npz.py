@@ -42,7 +42,7 @@ def read_npz_tets(path: Path, *, lenient: bool = False) -> RawTets:
     source.check_finite(vertices, "vertices")
     cells, notes = from_zero(tets, len(vertices))
     return RawTets(
-        vertices.astype(np.float64),
+        vertices.astype(np.float64, copy=False),
         to_indices(source, cells, len(vertices), "tets"),
         _read_regions(source, optional, len(tets)),
         _read_names(source, optional),

@@ -65,8 +65,8 @@ def to_indices(source: Source, values: NDArray[np.number], count: int, what: str
         flat = values.reshape(-1)
         wrong = flat[~((flat >= 0) & (flat < min(count, LARGEST)))][0]
         raise source.damaged(f"its {what} refer to entry {wrong:g}, counted from 0, of {count:,}")
-    indices = values.astype(np.int32)
-    if not (indices == values).all():
+    indices = values.astype(np.int32, copy=False)
+    if values.dtype.kind == "f" and not (indices == values).all():
         raise source.damaged(f"its {what} hold a number that is not whole")
     return indices
 
@@ -80,6 +80,11 @@ def from_zero(indices: NDArray[np.integer], count: int) -> tuple[NDArray[np.inte
 
 def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
     """Place of every wanted vertex in the list of the numbers that the file gives its vertices."""
+    if len(numbers) and (np.diff(numbers) == 1).all():  # counted in order, as is usual
+        place = wanted - numbers[0]
+        if place.size and place.min() >= 0 and place.max() < len(numbers):
+            counted: NDArray[np.int32] = place.astype(np.int32)
+            return counted
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order]
     if (ranked[1:] == ranked[:-1]).any():

@@ -54,14 +54,20 @@ class Pc2Writer:
         if len(self.indices) > 1 and frame.index - self.indices[-1] != self._step():
             found = f"{self._path}: frame {frame.index} is not {self._step()} after the last one"
             raise OutputError(f"{found}, which its head has no place for; record .npz or USD.")
-        points = self._surface.lift(frame.positions) / self._info.metres_per_unit
-        if np.abs(points).max() > np.finfo(np.float32).max:
+        points = self._surface.lift(frame.positions)
+        if self._info.metres_per_unit != 1.0:
+            points = points / self._info.metres_per_unit
+        with np.errstate(over="ignore"):
+            plain = np.ascontiguousarray(points, dtype="<f4")
+        if not np.isfinite(plain).all():
             raise OutputError(f"{self._path}: frame {frame.index} exceeds its 32 bits; choose larger units.")
         with writing(self._path), self._path.open("r+b") as stream:
             stream.seek(PC2_HEADER.size + 12 * self.vertices * len(self.indices))
-            stream.write(points.astype("<f4").tobytes())
-        self.indices.append(frame.index)
-        self._count()
+            stream.write(plain.data)
+            stream.flush()
+            self.indices.append(frame.index)
+            stream.seek(0)
+            stream.write(self._head())  # counts the frame, now that it is there
         self._checks.last = frame.index
 
     def close(self) -> None:

@@ -46,7 +46,8 @@ class PointCache(Cache):
 
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] in frame `i`, shape (s, 3)."""
-        return self._view.of_points(str(self._path), self._frame(i)) * self.info.metres_per_unit
+        points = self._view.of_points(str(self._path), self._frame(i))
+        return points if self.info.metres_per_unit == 1.0 else points * self.info.metres_per_unit
 
     def _frame(self, i: int) -> NDArray[np.float64]:
         if not np.isfinite(self._positions[i]).all():

@@ -35,7 +35,7 @@ class PolygonView:
                 f"{name} has {len(values):,} vertices where the first frame has {self.points:,}; "
                 "export the run again with one mesh."
             )
-        return values[self.used]
+        return values if len(self.used) == self.points else values[self.used]
 
 
 class TetView:
@@ -57,7 +57,7 @@ class TetView:
 
     def of_points(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of all vertices at those of the surface."""
-        return values[self.used]
+        return values if len(self.used) == len(self.mesh.vertices) else values[self.used]
 
     def of_cells(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Means over the tets around every vertex of the surface, of values of all tets."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.io.raw import Lacking, RawSurface, RawTets, to_indices, to_regions
 from supple.io.source import Source
 from supple.io.text import format_rows, parse_floats, parse_ints
-from supple.io.vtu import CURVED_TET, REGIONS, TET
+from supple.io.vtu import CURVED_TET, REGIONS, TET, first_corners
 from supple.mesh import TetMesh
 
 __all__ = ["pack_legacy", "parse_legacy_surface", "parse_legacy_tets"]
@@ -132,20 +132,20 @@ def _read_cells(reader: _Reader, grid: _Grid, count: int, size: int) -> None:
         if count == 0 or ends[0] != 0 or ends[-1] != size or (grid.sizes < 0).any():
             raise reader.source.damaged("its offsets do not fit its cells")
         return
-    flat = reader.array("int", size, "cells").astype(np.int64)
+    flat = reader.array("int", size, "cells")
     sizes, at = np.empty(count, dtype=np.int64), 0
     if count and size % count == 0 and (flat[:: size // count] == size // count - 1).all():
-        sizes[:] = size // count - 1  # all of one kind, as is usual
-        heads = np.arange(0, size, size // count)
-    else:
-        heads = np.empty(count, dtype=np.int64)
-        for cell in range(count):
-            if at >= size or flat[at] < 0:
-                raise reader.source.damaged("it ends before all the cells it promises")
-            heads[cell], sizes[cell] = at, flat[at]
-            at += 1 + int(flat[at])
-        if at != size:
-            raise reader.source.damaged("its cells do not fill the numbers it promises")
+        grid.sizes = np.full(count, size // count - 1)  # all of one kind, as is usual
+        grid.corners = flat.reshape(count, -1)[:, 1:].reshape(-1)
+        return
+    heads = np.empty(count, dtype=np.int64)
+    for cell in range(count):
+        if at >= size or flat[at] < 0:
+            raise reader.source.damaged("it ends before all the cells it promises")
+        heads[cell], sizes[cell] = at, flat[at]
+        at += 1 + int(flat[at])
+    if at != size:
+        raise reader.source.damaged("its cells do not fill the numbers it promises")
     grid.sizes, grid.corners = sizes, np.delete(flat, heads)
 
 
@@ -183,8 +183,7 @@ def parse_legacy_tets(source: Source) -> RawTets:
         tets = ((kinds == TET) & (sizes == 4)) | ((kinds == CURVED_TET) & (sizes == 10))
         if not tets.any():
             raise Lacking(f"{source.name}: it has no tetrahedra; mesh the volume, or use it as a surface file.")
-        first = (np.cumsum(sizes) - sizes)[tets]
-        indices = to_indices(source, corners[first[:, None] + np.arange(4)], len(points), "cells")
+        indices = to_indices(source, first_corners(sizes, corners, tets), len(points), "cells")
         named = next((grid.cell_data[name] for name in REGIONS if name in grid.cell_data), None)
         usable = named is not None and named.dtype.kind in "iu" and len(named) == len(sizes)
         regions = to_regions(source, named[tets]) if named is not None and usable else None

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from xml.parsers import expat
 
 import numpy as np
@@ -41,7 +41,7 @@ class VtkFile:
 
     source: Source
     root: ElementTree.Element
-    appended: bytes  #: content of AppendedData behind its underscore
+    appended: bytes | memoryview  #: content of AppendedData behind its underscore
 
     def array(self, node: ElementTree.Element, count: int, what: str) -> NDArray[Any]:
         """The `count` numbers of a DataArray element, decoded."""
@@ -79,24 +79,24 @@ class VtkFile:
         except binascii.Error as error:
             raise self.source.damaged(f"its {what} are not base64 ({error})") from None
 
-    def _appended_at(self, offset: int, what: str) -> bytes:
+    def _appended_at(self, offset: int, what: str) -> bytes | memoryview:
         if not 0 <= offset < len(self.appended):
             raise self.source.damaged(f"its {what} lie at offset {offset}, outside the appended data")
         node = self.root.find("AppendedData")
         if node is not None and node.get("encoding") == "base64":
             later = [int(other.get("offset", "-1")) for other in self.root.iter("DataArray")]
             end = min((value for value in later if value > offset), default=len(self.appended))
-            return self._decode(self.appended[offset:end], what)
+            return self._decode(bytes(self.appended[offset:end]), what)
         return self.appended[offset:]
 
-    def _unpack(self, data: bytes, size: int, what: str) -> bytes:
+    def _unpack(self, data: bytes | memoryview, size: int, what: str) -> bytes | memoryview:
         """The `size` bytes of an array behind its header of lengths, decompressed."""
         lengths = np.dtype(self._order + CODES.get(self.root.get("header_type", "UInt32"), "u4"))
-        block = Source(self.source.name, data)
+        block = Source(self.source.name, cast(bytes, data))  # a view of bytes serves as well
         compressor = self.root.get("compressor")
         if not compressor:
             (length,) = block.array(lengths, 1, 0, what).tolist()
-            return block.array(np.uint8, int(length), lengths.itemsize, what).tobytes()
+            return block.array(np.uint8, int(length), lengths.itemsize, what).data
         if compressor not in INFLATERS:
             raise self.source.damaged(f"it is compressed by {compressor}", SAVE_AS)
         (blocks,) = block.array(lengths, 1, 0, what).tolist()
@@ -122,13 +122,14 @@ def _parse_text(source: Source, text: str, kind: str, what: str) -> NDArray[Any]
 
 def parse_vtk(source: Source, kind: str) -> VtkFile:
     """The file as a tree, when it is a VTK file of that kind ("UnstructuredGrid", "Collection")."""
-    data, appended = source.data, b""
+    data: bytes = source.data
+    appended: bytes | memoryview = b""
     if start := APPENDED.search(data):
         end = data.rfind(b"</AppendedData>")
         mark = data.find(b"_", start.end())
         if mark < 0 or end < mark:
             raise source.damaged("its appended data have no beginning or end")
-        appended = data[mark + 1 : end]
+        appended = memoryview(data)[mark + 1 : end]
         data = data[: start.end()] + data[end:]  # raw bytes are no XML
     root = parse_xml(source, data)
     if root.tag != "VTKFile" or root.get("type") != kind:

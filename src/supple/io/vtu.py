@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,17 @@ from supple.io.vtk_pack import Encoding, pack_array, pack_cells, pack_grid, pack
 from supple.io.vtk_xml import VtkFile, parse_vtk
 from supple.mesh import TetMesh
 
-__all__ = ["CURVED_TET", "REGIONS", "TET", "pack_raw_vtu", "pack_vtu", "parse_vtu", "read_grid", "static_cells"]
+__all__ = [
+    "CURVED_TET",
+    "REGIONS",
+    "TET",
+    "first_corners",
+    "pack_raw_vtu",
+    "pack_vtu",
+    "parse_vtu",
+    "read_grid",
+    "static_cells",
+]
 
 TET, CURVED_TET = 10, 24
 REGIONS = ("region", "regions", "gmsh:physical", "medit:ref", "CellEntityIds", "MaterialIDs", "material")
@@ -66,9 +77,17 @@ def _read_piece(
         raise source.damaged("its offsets do not fit its cell types")
     total = int(ends[-1]) if cells else 0
     corners = file.array(arrays["connectivity"], total, "connectivity")
-    first = (ends - sizes)[tets]
-    indices = to_indices(source, corners[first[:, None] + np.arange(4)], points, "cells")
+    indices = to_indices(source, first_corners(sizes, corners, tets), points, "cells")
     return vertices, indices, _read_regions(file, piece, tets), int(cells - tets.sum())
+
+
+def first_corners(sizes: NDArray[Any], corners: NDArray[Any], tets: NDArray[np.bool_]) -> NDArray[Any]:
+    """The first four corners of the cells that are tets, out of the corners of all cells in turn, shape (m, 4)."""
+    if len(corners) == 4 * len(sizes) and tets.all():
+        return corners.reshape(-1, 4)
+    first = (np.cumsum(sizes) - sizes)[tets]
+    picked: NDArray[Any] = corners[first[:, None] + np.arange(4)]
+    return picked
 
 
 def _read_regions(file: VtkFile, piece: ElementTree.Element, tets: NDArray[np.bool_]) -> NDArray[np.int32] | None:
