@@ -12,7 +12,7 @@ from supple.bench.skip_plots import save_plots
 
 __all__ = ["run"]
 
-_SIZES = {"small": (3_000, 400), "paper": (64_275, 1500)}  # tets and steps
+_SIZES = {"small": (2_000, 300), "paper": (64_275, 1500)}  # tets and steps
 _ASKED = (Asked("paper"), Asked("checks"))
 
 
