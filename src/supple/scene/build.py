@@ -303,6 +303,7 @@ def skipping_solver(stage: Stage) -> SkippingSolver:
         time_step=time.step,
         colliders=stage.drive.colliders,
         contact=stage.contact,
+        rig=None if stage.drive.rigging is None else stage.drive.rigging.skin,
     )
 
 
