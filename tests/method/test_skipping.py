@@ -1,5 +1,6 @@
 """Skipping steps: never worse than asked, nothing skipped at tolerance zero, full steps where something new happens."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from supple.method import FullSolver
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import Measure, rms
 from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, Placement, SetThrottle
+from supple.subspace.window import Window
 
 H = 0.01
 SIDEWAYS = Gravity(np.array([0.0, -9.81, 30.0]))
@@ -190,12 +192,39 @@ def test_a_floor_is_met_by_full_steps():
     assert any(report.kind == "reduced" for report in reports[: touching[0]])
 
 
-def test_a_motion_too_rich_for_the_rank_is_not_trained_over_and_over():
-    body = thin_beam(10)
+def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monkeypatch):
+    body, work = thin_beam(10), Counter()
+
+    def count(name: str) -> None:
+        original = getattr(Window, name)
+
+        def counted(*args):
+            work[name] += 1
+            return original(*args)
+
+        monkeypatch.setattr(Window, name, counted)
+
+    count("appended")
+    count("principal")
     solver = SkippingSolver(body, integrator="newmark", max_rank=2, tolerance=1e-4)
-    _, reports = run(solver, 80)
-    assert share_skipped(reports) < 0.2
+    _, reports = run(solver, 240)
+    assert share_skipped(reports) < 0.1
     assert sum(report.skip.learned for report in reports) <= 6
+    assert sum(report.skip.checked for report in reports) <= 12
+    assert work["appended"] <= 0.45 * len(reports)
+    assert work["principal"] <= 0.15 * len(reports)
+
+
+def test_finer_meshes_are_skipped_as_often():
+    def sway(time: float) -> Gravity:
+        angle = 2.0 * np.pi * time / 0.5
+        return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
+
+    shares = [
+        share_skipped(run(SkippingSolver(thin_beam(cells), integrator="static"), 150, force=sway)[1])
+        for cells in (10, 20)
+    ]
+    assert abs(shares[0] - shares[1]) <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,12 @@ def test_a_scene_chooses_the_method_and_its_settings():
     assert build(method={"name": "skipping"}).solver.tolerance == 1e-3
 
 
-def test_a_rig_is_refused():
-    with pytest.raises(SceneError, match="skipping"):
-        build(mesh={"shape": "arm", "resolution": 10}, rig={}, pin=[])
+def test_a_rig_is_known_but_not_by_newmark():
+    arm = {"mesh": {"shape": "capsule", "resolution": 8}, "rig": {}, "pin": []}
+    with pytest.raises(SceneError, match="newmark"):
+        build(**arm)
+    built = build(**arm, time={"fps": 50, "frames": 2, "integrator": "static"})
+    assert isinstance(built.solver, SkippingSolver)
 
 
 def test_a_stopped_and_resumed_run_and_its_timeline_equal_the_whole_one(tmp_path: Path):

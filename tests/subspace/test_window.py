@@ -43,9 +43,16 @@ def test_a_full_window_is_thinned_and_keeps_the_newest(monkeypatch):
     assert window.gram == pytest.approx(np.array(products))
 
 
-def test_poses_are_spread_with_the_newest_among_them():
+def test_chosen_displacements_are_spread_with_the_newest_among_them():
     window = filled(9)
-    poses = window.spread(4)
-    assert poses.shape == (36, 4)
-    assert np.array_equal(poses[:, -1], window.fields[-1].ravel())
-    assert window.spread(50).shape == (36, 9)
+    assert window.spread(4).tolist() == [0, 3, 5, 8]
+    assert window.spread(50).tolist() == list(range(9))
+
+
+def test_poses_stay_with_their_displacements(monkeypatch):
+    monkeypatch.setattr(module, "_BYTES", 0.0)
+    window = Window(np.ones(4))
+    for k in range(60):
+        window = window.appended(np.full((4, 3), float(k)), np.array([float(k)]))
+    assert len(window) < 60
+    assert [field[0, 0] for field in window.fields] == [pose[0] for pose in window.poses]

@@ -139,13 +139,17 @@ class FullSolver:
         ]
 
     def formulate(self, state: FullState, inputs: Inputs, *, drags: bool = True) -> tuple[Increment, System]:
-        """What a step of a body without a rig minimises, contacts left out, and its unknowns.
+        """What a step minimises, contacts left out, and its unknowns; a rig must leave the rest shape alone.
 
         `drags`: with the damping by stiffness, whose matrix costs more than all the rest.
         """
         system = self._system(state.live.pins(self.body.pins))
         motion = self._integrator(state.x, state.v, state.a, inputs.duration)
         return self._increment(state, inputs, system, motion, None, drags=drags), system
+
+    def carry(self, inputs: Inputs) -> RigCarry | None:
+        """How a rig takes the body along in a step; None where there is none, or it stands still."""
+        return None if self._rigged is None else self._rigged.carry(inputs)
 
     @property
     def is_touchable(self) -> bool:
@@ -163,7 +167,7 @@ class FullSolver:
         system = self._system(live.pins(self.body.pins))
         motion, push, pairs = self._integrator(state.x, state.v, state.a, h), None, NO_PAIRS
         with watch.phase("assembly"):
-            carry = None if self._rigged is None else self._rigged.carry(inputs)
+            carry = self.carry(inputs)
             increment = self._increment(state, inputs, system, motion, carry)
         if system.unknowns == 0:
             return self.arrive(motion, live.place(state.x, self.body.pins, end.targets), state, h, end)

@@ -19,14 +19,16 @@ from supple.errors import SceneError
 from supple.linalg.multigrid import rigid_modes
 from supple.method.checks import check_duration
 from supple.method.full import FullSolver
+from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
-from supple.method.skipping_deciding import follow_load, is_still, remember_situation, situation_of
-from supple.method.skipping_learning import FAILS, Learner
+from supple.method.skipping_deciding import follow_load, follow_pose, next_check, remember_situation, situation_of
+from supple.method.skipping_learning import FAILS, Learner, rest_of
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Arrival, LearnedModel
 from supple.method.skipping_state import Memory, Progress, SkippingState, pack_skipping, unpack_skipping
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
+from supple.rig import SkinnedRig
 from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
@@ -35,10 +37,9 @@ from supple.subspace.window import Window
 __all__ = ["SkippingSolver"]
 
 FloatArray = NDArray[np.float64]
-_CLOSE = 1.0  # tolerances above which checks come more often
-_LONGEST = 10  # reduced steps between checks
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
+_NO_POSE = np.zeros(0)
 _WORTH = 20  # reduced steps in a row that pay for training
 
 
@@ -61,10 +62,11 @@ class SkippingSolver:
         time_step: float = 0.01,
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
+        rig: SkinnedRig | None = None,
     ) -> None:
         """`tolerance`: relative error of a step; `throttle` multiplies it, and nothing is skipped where either is 0.
 
-        The other settings are those of `FullSolver`.
+        The other settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
         """
         if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
             raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
@@ -78,15 +80,21 @@ class SkippingSolver:
                 "the pins leave the body free to move as a whole, which skipping does not follow yet: pin three "
                 'vertices that are not in a line, or use method.name = "full".'
             )
+        if rig is not None and integrator == "newmark":
+            raise SceneError(
+                'steps of a body with a rig are not skipped by time.integrator = "newmark": use "implicit_euler" or '
+                '"static", or method.name = "full".'
+            )
         self.body, self.tolerance, self.throttle, self.max_rank = body, tolerance, throttle, max_rank
         self.is_static = integrator == "static"
         self._integrator = integrator
         self._full = FullSolver(
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,
-            max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact,
+            max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
-        self._learner = Learner(body, integrator, max_rank, newton_tolerance)
-        self._space = FullSpace(body, self._full, integrator)
+        self._carrier = Carrier(body, rig)
+        self._learner = Learner(self._carrier, integrator, max_rank, newton_tolerance)
+        self._space = FullSpace(self._carrier, self._full, integrator)
 
     def start(self, inputs: Inputs | None = None) -> SkippingState:
         return self._begin(self._full.start(inputs))
@@ -106,9 +114,12 @@ class SkippingSolver:
             state = remember_situation(state, now, self._lift(state), self.body.mass)
         load = external_force(state.live.forces(inputs.end.forces), self.body.mass)
         jumps, state = follow_load(state, load)
+        if self._carrier.rig is not None:
+            starts, state = follow_pose(state, self._carrier.pose(inputs.begin), self._carrier.pose(inputs.end))
+            jumps |= starts
         rejected = False
         if state.motion is not None:
-            if is_still(state.live, inputs):
+            if self._carrier.follows(state.live, inputs):
                 reached = self._step_reduced(state, inputs, load, tolerance, jumps, watch)
                 if reached is not None:
                     return reached
@@ -120,7 +131,7 @@ class SkippingSolver:
         if state.full is not None:
             return self._full.positions(state.full, vertices)
         assert state.motion is not None
-        return self._model(state).positions(state.motion[0], vertices)
+        return self._model(state, _NO_POSE).positions(state.motion[0], vertices)
 
     def to_full(self, state: SkippingState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
@@ -151,12 +162,13 @@ class SkippingSolver:
         if state.full is not None:
             return replace(state.full, live=state.live)
         assert state.motion is not None
-        basis, (q, v, a) = self._model(state).learned.basis, state.motion
-        return FullState(state.time, self._model(state).positions(q), basis.lift(v), basis.lift(a), state.live)
+        model, (q, v, a) = self._model(state, _NO_POSE), state.motion
+        basis = model.learned.basis
+        return FullState(state.time, model.positions(q), basis.lift(v), basis.lift(a), state.live)
 
-    def _model(self, state: SkippingState) -> LearnedModel:
+    def _model(self, state: SkippingState, pose: FloatArray) -> LearnedModel:
         assert state.memory.learned is not None
-        return self._learner.model(state.memory.learned)
+        return self._learner.model(state.memory.learned, pose)
 
     def _leave(self, state: SkippingState, rejected: bool) -> SkippingState:
         """Back to full space; a stretch of reduced steps that was short lets the next training wait."""
@@ -180,13 +192,18 @@ class SkippingSolver:
         watch: Stopwatch,
     ) -> tuple[SkippingState, Report] | None:
         """A step in the subspace; None where it cannot be taken, or a check refuses it."""
-        model, motion = self._model(state), state.motion
-        assert motion is not None
         with watch.phase("step"):
+            model, motion = self._model(state, self._carrier.pose(inputs.end)), state.motion
+            assert motion is not None
+            q = motion[0]
+            if state.full is not None and not self.is_static:
+                motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
             end = model.step(motion, load, inputs.duration, state.elastic)
         if end is None:
             return None
         moved = end.motion[0] if self.is_static else end.motion[1]
+        if state.full is not None and not self.is_static:
+            moved = (end.motion[0] - q) / inputs.duration
         largest = float(np.linalg.norm(moved) / np.sqrt(self.body.mass.sum()))
         scale, since, interval, estimate = max(largest, _FADES * state.scale), state.since + 1, state.interval, None
         if self._full.is_touchable:
@@ -201,12 +218,14 @@ class SkippingSolver:
             estimate = self._measure(inputs, scale).step(rms(error, self.body.mass))
             if not estimate <= FAILS * tolerance:
                 return None
-            since, interval = 0, max(1, interval // 2) if estimate > _CLOSE * tolerance else min(_LONGEST, 2 * interval)
+            interval = next_check(state.estimate, estimate, interval, since, tolerance)
+            since = 0
             with watch.phase("learning"):
-                corrected = model.positions(end.motion[0]) - error
-                state = replace(state, memory=self._learner.remember(state.memory, corrected, state.live))
+                corrected = replace(self._lift(state), x=model.positions(end.motion[0]) - error)
+                state = replace(state, memory=self._learner.remember(state.memory, corrected, inputs.end))
+        full = None if self._carrier.rig is None else self._arrive(model, end, self._lift(state), inputs)
         new = replace(
-            state, time=inputs.end.time, motion=end.motion, elastic=end.elastic, scale=scale, since=since,
+            state, time=inputs.end.time, full=full, motion=end.motion, elastic=end.elastic, scale=scale, since=since,
             interval=interval, skipped=state.skipped + 1, estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
         learned = model.learned
@@ -218,12 +237,23 @@ class SkippingSolver:
 
     def _estimate(self, state: SkippingState, model: LearnedModel, inputs: Inputs, end: Arrival) -> FloatArray | None:
         """The error of a reduced step [m], (n, 3); None where it cannot be told."""
-        assert state.memory.matrix is not None
         drag = None
         if not self.is_static and self.body.damping.stiffness > 0.0:
             drag = self.body.mass[:, None] * model.learned.basis.lift(end.drag)
         x = model.positions(end.motion[0])
-        return self._space.estimate(self._lift(state), inputs, x, drag, state.memory.matrix)
+        return self._space.estimate(self._lift(state), state.memory, inputs, x, drag)
+
+    def _arrive(self, model: LearnedModel, end: Arrival, begin: FullState, inputs: Inputs) -> FullState:
+        """The motion of every vertex after a reduced step of a body that bones take along.
+
+        What the subspace leaves of it follows from positions alone, as where pins prescribe them.
+        """
+        basis, h, x = model.learned.basis, inputs.duration, model.positions(end.motion[0])
+        if self.is_static:
+            return FullState(inputs.end.time, x, np.zeros_like(x), np.zeros_like(x), begin.live)
+        v = basis.lift(end.motion[1]) + rest_of((x - begin.x) / h, basis)
+        a = basis.lift(end.motion[2]) + rest_of((v - begin.v) / h, basis)
+        return FullState(inputs.end.time, x, v, a, begin.live)
 
     def _step_full(
         self, state: SkippingState, inputs: Inputs, tolerance: float, rejected: bool, watch: Stopwatch
@@ -232,13 +262,13 @@ class SkippingSolver:
         begin = self._lift(state)
         goal = self._measure(inputs, state.scale).length(_LEFT * tolerance)
         memory, end, report = self._space.advance(begin, state.memory, inputs, goal, watch)
-        largest = rms(end.x - self.body.mesh.vertices if self.is_static else end.v, self.body.mass)
-        scale = max(largest, _FADES * state.scale)
+        scale = max(rms(self._learner.moved(begin, end, inputs), self.body.mass), _FADES * state.scale)
         state = replace(
             state, time=end.time, memory=memory, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
+            estimate=0.0,
         )  # fmt: skip
         held = not len(state.live.released.vertices)  # else the body may be free to move as a whole
-        ready = held and is_still(state.live, inputs) and report.touching is None
+        ready = held and self._carrier.follows(state.live, inputs) and report.touching is None
         with watch.phase("learning"):
             state, learned = self._learn(state, begin, inputs, tolerance, ready)
         basis = state.memory.basis
@@ -256,14 +286,16 @@ class SkippingSolver:
         end, load, learner = state.full, state.load, self._learner
         assert end is not None
         assert load is not None
-        pins, measure = state.live.pins(self.body.pins), self._measure(inputs, state.scale)
-        memory = learner.observe(state.memory, begin, end, pins, measure, tolerance)
+        measure = self._measure(inputs, state.scale)
+        memory = learner.observe(state.memory, begin, end, inputs, measure, tolerance)
         if not ready or not learner.is_due(memory):
             return replace(state, memory=memory), False
-        memory, model = learner.train(memory, begin, end, load, pins, measure, tolerance)
+        memory, model = learner.train(memory, begin, end, load, inputs, measure, tolerance)
         if model is None:
             return replace(state, memory=memory), True
-        if memory.matrix is None:
-            memory = replace(memory, matrix=self._space.make_matrix(begin, end, inputs))
+        memory = self._space.with_matrix(memory, begin, end, inputs)
         motion = model.project(end.x, end.v, end.a)
-        return replace(state, memory=memory, full=None, motion=motion, elastic=model.elastic(motion[0])), True
+        assert memory.learned is not None
+        motion[0] = memory.learned.basis.project(learner.displacement(end, inputs.end))  # blends are no rotations
+        full = None if self._carrier.rig is None else end
+        return replace(state, memory=memory, full=full, motion=motion, elastic=model.elastic(motion[0])), True

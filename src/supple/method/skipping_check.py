@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body
 from supple.linalg.direct import NotPositiveDefinite
 from supple.method.full import FullSolver
+from supple.method.skipping_carried import Carrier
 from supple.method.skipping_factor import OldFactor
 from supple.method.skipping_state import Memory
 from supple.method.solver import Report
@@ -35,9 +35,9 @@ class Reached(NamedTuple):
 class FullSpace:
     """A full solver and the factor of an earlier step."""
 
-    def __init__(self, body: Body, solver: FullSolver, integrator: str) -> None:
+    def __init__(self, carrier: Carrier, solver: FullSolver, integrator: str) -> None:
         self.solver = solver
-        self._body, self._rate = body, 2.0 if integrator == "newmark" else 1.0
+        self._carrier, self._body, self._rate = carrier, carrier.body, 2.0 if integrator == "newmark" else 1.0
         self._old: OldFactor | None = None
 
     def advance(self, begin: FullState, memory: Memory, inputs: Inputs, goal: float, watch: Stopwatch) -> Reached:
@@ -51,45 +51,58 @@ class FullSpace:
                 step, system = self.solver.formulate(begin, inputs)
             if system.unknowns:
                 motion = step.motion
-                guess = begin.x if self.solver.is_static else motion.xa + begin.a / motion.ca
+                guess = self._carry(begin.x, inputs) if self.solver.is_static else motion.xa + begin.a / motion.ca
                 guess = begin.live.place(guess, self._body.pins, inputs.end.targets)
-                found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch)
+                pose = self._carrier.pose(inputs.end)
+                turns = None if memory.pose is None else self._carrier.turns(memory.pose, pose)
+                found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch, turns)
                 if found is not None and not self.solver.foresee_contacts(begin, found.x, inputs):
                     end = self.solver.arrive(motion, found.x, begin, inputs.duration, inputs.end)
-                    memory = replace(memory, matrix=found.matrix, progress=progress._replace(avoided=0))
+                    if found.matrix is not memory.matrix:
+                        memory = replace(memory, matrix=found.matrix, pose=pose)
+                    memory = replace(memory, progress=progress._replace(avoided=0))
                     return Reached(memory, end, Report({}, found.corrections, residual=found.residual))
                 avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
                 progress = progress._replace(avoid=avoided + 1, avoided=avoided)
         end, report = self.solver.step(begin, inputs)
         progress = progress._replace(avoid=max(0, progress.avoid - 1))
-        return Reached(replace(memory, matrix=None, progress=progress), end, report)
+        return Reached(replace(memory, matrix=None, pose=None, progress=progress), end, report)
 
     def estimate(
-        self, begin: FullState, inputs: Inputs, x: FloatArray, drag: FloatArray | None, matrix: FloatArray
+        self, begin: FullState, memory: Memory, inputs: Inputs, x: FloatArray, drag: FloatArray | None
     ) -> FloatArray | None:
         """d = A⁻¹ r [m], (n, 3), with the residual r that a step's end x [m], (n, 3), leaves and the factor of an
         earlier step; None where its matrix has none.
 
         Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3).
         """
+        assert memory.matrix is not None
         slight = self._rate / inputs.duration * self._body.damping.stiffness <= _SLIGHT
         step, system = self.solver.formulate(begin, inputs, drags=not slight)
         gradient = step.gradient(x)
         if slight and drag is not None:
             gradient += system.map.unknowns(drag)
+        turns = None if memory.pose is None else self._carrier.turns(memory.pose, self._carrier.pose(inputs.end))
         error = np.zeros_like(x)
         try:
-            error[system.map.free] = self._factor_of(system).solve(matrix, gradient).reshape(-1, 3)
+            error[system.map.free] = self._factor_of(system).solve(memory.matrix, gradient, turns).reshape(-1, 3)
         except NotPositiveDefinite:
             return None
         return error
 
-    def make_matrix(self, begin: FullState, end: FullState, inputs: Inputs) -> FloatArray:
-        """The matrix of a full step where that ended."""
+    def with_matrix(self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs) -> Memory:
+        """The memory with the matrix of a full step where that ended, if it has none."""
+        if memory.matrix is not None:
+            return memory
         step, system = self.solver.formulate(begin, inputs)
         matrix = np.empty(system.map.pattern.nonzeros)
         step.stiffen(end.x, matrix, project=True)
-        return matrix
+        return replace(memory, matrix=matrix, pose=self._carrier.pose(inputs.end))
+
+    def _carry(self, x: FloatArray, inputs: Inputs) -> FloatArray:
+        """Positions [m], (n, 3), as far as a rig takes them along."""
+        carry = self.solver.carry(inputs)
+        return x if carry is None else carry.move(x)
 
     def _factor_of(self, system: System) -> OldFactor:
         if self._old is None or self._old.system is not system:

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from supple.elastic import Pins
 from supple.method.skipping_state import Memory, Situation, SkippingState
 from supple.method.state import FullState
-from supple.solve.inputs import Inputs
 from supple.solve.live import Live
 from supple.subspace.window import Window
 
-__all__ = ["follow_load", "is_still", "remember_situation", "situation_of"]
+__all__ = ["follow_load", "follow_pose", "next_check", "remember_situation", "situation_of"]
 
 FloatArray = NDArray[np.float64]
+_LONGEST = 10  # reduced steps between checks
+_NEW = 0.75  # ways of the bones in this step: a pose farther from those seen is new
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
 
 
@@ -32,8 +33,18 @@ def remember_situation(state: SkippingState, now: Situation, full: FullState, ma
     if now.pins != memory.situation.pins:
         memory = Memory(Window(mass), now)
     else:
-        memory = replace(memory, situation=now, progress=memory.progress._replace(passes=0), matrix=None)
+        memory = replace(memory, situation=now, progress=memory.progress._replace(passes=0), matrix=None, pose=None)
     return replace(state, full=full, motion=None, memory=memory)
+
+
+def next_check(before: float, estimate: float, interval: int, since: int, tolerance: float) -> int:
+    """Reduced steps to the next check: twice as many, but fewer where the estimate, `since` steps after the one
+    `before`, would be above the tolerance by then if it grew on."""
+    if estimate > tolerance:
+        return max(1, interval // 2)
+    most = min(_LONGEST, 2 * interval)
+    growth = (estimate - before) / since
+    return most if growth <= 0.0 else int(np.clip((tolerance - estimate) / growth, 1, most))
 
 
 def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:
@@ -41,10 +52,17 @@ def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingS
     if state.load is None or state.trend is None:
         return True, replace(state, load=load, trend=np.zeros_like(load))
     trend = load - state.load
-    jumps = float(np.linalg.norm(trend - state.trend)) > _JUMP * float(np.linalg.norm(state.trend))
-    return jumps, replace(state, load=load, trend=trend)
+    return _jumps(trend, state.trend), replace(state, load=load, trend=trend)
 
 
-def is_still(live: Live, inputs: Inputs) -> bool:
-    """Whether nothing holds the body that moves: pins on their way and grabs need full steps."""
-    return not live.grabs and np.array_equal(inputs.begin.targets, inputs.end.targets)
+def follow_pose(state: SkippingState, begin: FloatArray, end: FloatArray) -> tuple[bool, SkippingState]:
+    """Whether bones start, stop, turn round or come to a pose (p,) unlike all in the window; and the state that knows
+    how they went."""
+    turn, poses = end - begin, state.memory.window.poses
+    starts = state.turn is None or _jumps(turn, state.turn)
+    nearest = min((float(np.linalg.norm(end - pose)) for pose in poses), default=np.inf)
+    return starts or nearest > _NEW * float(np.linalg.norm(turn)), replace(state, turn=turn)
+
+
+def _jumps(change: FloatArray, before: FloatArray) -> bool:
+    return float(np.linalg.norm(change - before)) > _JUMP * float(np.linalg.norm(before))

@@ -42,15 +42,20 @@ class OldFactor:
         self._linear = make_linear_solver(name, system.map.pattern, system.points, system.reach)
         self._matrix: FloatArray | None = None
 
-    def solve(self, matrix: FloatArray, b: FloatArray) -> FloatArray:
-        """A⁻¹ b over the unknowns."""
+    def solve(self, matrix: FloatArray, b: FloatArray, turns: FloatArray | None = None) -> FloatArray:
+        """A⁻¹ b over the unknowns; Q A⁻¹ Qᵀ b where vertices have turned by Q, (n, 3, 3), since the matrix was made."""
         if matrix is not self._matrix:
             if isinstance(self._linear, ReusedFactor):
                 self._linear.restart()
             self._matrix = None  # should it fail, there is none
             self._linear.prepare(matrix)
             self._matrix = matrix
+        Q = None if turns is None else turns[self.system.map.free]
+        if Q is not None:
+            b = np.einsum("nji,nj->ni", Q, b.reshape(-1, 3)).ravel()
         d = self._linear.solve(b, _INEXACT)
+        if Q is not None:
+            d = np.einsum("nij,nj->ni", Q, d.reshape(-1, 3)).ravel()
         d[self.system.map.locked] = 0.0
         return d
 
@@ -59,10 +64,16 @@ class OldFactor:
         return float(np.sqrt(self._share @ (d * d)))
 
     def correct(
-        self, step: Increment, x: FloatArray, matrix: FloatArray | None, goal: float, watch: Stopwatch
+        self,
+        step: Increment,
+        x: FloatArray,
+        matrix: FloatArray | None,
+        goal: float,
+        watch: Stopwatch,
+        turns: FloatArray | None = None,
     ) -> Corrected | None:
         """The minimum of a step from x [m], (n, 3), on, until what is left is below `goal` [m] by the corrections' own
-        rate; None where that does not come about."""
+        rate; None where that does not come about. `turns`: as in `solve`."""
         free, fresh, before, acting = self.system.map.free, False, np.inf, 0.0
         for count in range(1, _MOST + 1):
             with watch.phase("assembly"):
@@ -74,9 +85,9 @@ class OldFactor:
             acting = acting or _size_acting(step, terms)
             try:
                 if matrix is None:
-                    matrix, fresh = self._stiffen(step, x, watch), True
+                    matrix, turns, fresh = self._stiffen(step, x, watch), None, True
                 with watch.phase("solve"):
-                    d = self.solve(matrix, gradient)
+                    d = self.solve(matrix, gradient, turns)
             except NotPositiveDefinite:
                 return None
             x = x.copy()

@@ -1,54 +1,99 @@
 """What full steps teach: is the last one held by the subspace of those before, and does a model repeat it?"""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body, Pins
+from supple.cubature import Rule
+from supple.cubature.pool import train_pool
+from supple.elastic import Pins
+from supple.errors import SuppleWarning
+from supple.method.skipping_carried import Carrier
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Learned, LearnedModel, learn
+from supple.method.skipping_model import Learned, LearnedModel
 from supple.method.skipping_state import Memory
 from supple.method.state import FullState
-from supple.solve.live import Live
+from supple.solve.inputs import Inputs, Moment
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
+from supple.subspace.window import Window
 
-__all__ = ["FAILS", "Learner"]
+__all__ = ["FAILS", "Learner", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 FAILS = 2.0  #: tolerances that a check or a replayed step may show
 _PASSES = 2  # steps in a row that the basis of before must hold
 _FEWEST = 10  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
+_LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _PAUSES = 4, 128  # full steps between trainings that do not pay
 _RULE = 0.03, 1e-6  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+
+
+def learn(
+    window: Window,
+    carrier: Carrier,
+    rest: RestStiffness,
+    u: FloatArray,
+    *,
+    rank: int,
+    tolerance: float,
+    stiffness: float,
+    warm: Rule | None,
+) -> Learned:
+    """The subspace of a window and a rule for its forces, about the displacement u [m], (n, 3), of a body.
+
+    `tolerance` is the relative error of the rule's forces at shapes of the window.
+    """
+    basis = _by_frequency(window.principal(rank), rest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
+        rule = train_pool(carrier.problem(basis, window), tolerance, np.random.default_rng(0), warm)
+    return Learned(basis, rule, rest_of(u, basis), stiffness)
+
+
+def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
+    """The same subspace in coordinates that rest stiffness does not couple, softest first."""
+    columns = rest.gather(basis.columns)
+    values, turn = np.linalg.eigh(columns.T @ (rest.matrix @ columns))
+    return basis.rotated(turn, np.maximum(values, 1e-12 * values[-1]))
 
 
 class Learner:
     """Learns the motion of a body; what it has learned is in the memory of a state."""
 
-    def __init__(self, body: Body, integrator: str, max_rank: int, newton_tolerance: float) -> None:
-        self._body, self._integrator, self._rank, self._newton = body, integrator, max_rank, newton_tolerance
-        self._made: tuple[Learned, LearnedModel] | None = None
+    def __init__(self, carrier: Carrier, integrator: str, max_rank: int, newton_tolerance: float) -> None:
+        self._carrier, self._body = carrier, carrier.body
+        self._integrator, self._rank, self._newton = integrator, max_rank, newton_tolerance
+        self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
         self._rest: tuple[bytes, RestStiffness] | None = None
 
-    def model(self, learned: Learned) -> LearnedModel:
-        """The model of what was learned; the last one is kept."""
-        if self._made is None or self._made[0] is not learned:
-            self._made = learned, LearnedModel(self._body, learned, self._integrator, self._newton)
-        return self._made[1]
+    def model(self, learned: Learned, pose: FloatArray) -> LearnedModel:
+        """The model of what was learned, in a pose; the last one is kept."""
+        if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
+            carried = self._carrier.carry(learned, pose)
+            self._made = learned, pose, LearnedModel(self._body, carried, self._integrator, self._newton)
+        return self._made[2]
 
     def observe(
-        self, memory: Memory, begin: FullState, end: FullState, pins: Pins, measure: Measure, tolerance: float
+        self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs, measure: Measure, tolerance: float
     ) -> Memory:
-        """The memory after a full step from `begin` to `end`, tested with the basis of before."""
+        """The memory after a full step from `begin` to `end`, tested with the basis of before.
+
+        Looking costs some share of a full step: in long stretches of them ever fewer are looked at.
+        """
         progress, basis = memory.progress, memory.basis
+        if progress.failing % (1 + progress.failing // _LOOKS):
+            late = progress._replace(failing=progress.failing + 1, wait=max(0, progress.wait - 1))
+            return replace(memory, progress=late)
+        pose, u = self._carrier.pose(inputs.end), self.displacement(end, inputs.end)
         holds = False
         if basis is not None:
-            left = _rest_of(_loosened(end.x - begin.x, pins), basis)
+            left = rest_of(u - self.displacement(begin, inputs.begin), basis)
             holds = measure.step(rms(left, basis.mass)) < tolerance
-        window = memory.window.appended(_loosened(end.x - self._body.mesh.vertices, pins))
+        window = memory.window.appended(u, pose)
         failing, stale = progress.failing + 1, 0 if holds else progress.stale + 1
         overdue = stale >= max(_STALE, failing // _PATIENCE)  # seldom where the motion is too rich for any subspace
         if len(window) >= _FEWEST and (basis is None or overdue):
@@ -58,10 +103,10 @@ class Learner:
         )
         return replace(memory, window=window, basis=basis, progress=progress)
 
-    def remember(self, memory: Memory, x: FloatArray, live: Live) -> Memory:
-        """The memory with positions [m], (n, 3), that a check has corrected: what the subspace lacks, for the next."""
-        field = _loosened(x - self._body.mesh.vertices, live.pins(self._body.pins))
-        return replace(memory, window=memory.window.appended(field))
+    def remember(self, memory: Memory, checked: FullState, moment: Moment) -> Memory:
+        """The memory with a state that a check has corrected: what the subspace lacks, for the next."""
+        window = memory.window.appended(self.displacement(checked, moment), self._carrier.pose(moment))
+        return replace(memory, window=window)
 
     def is_due(self, memory: Memory) -> bool:
         """Whether it is time to train a model."""
@@ -73,17 +118,18 @@ class Learner:
         begin: FullState,
         end: FullState,
         load: FloatArray,
-        pins: Pins,
+        inputs: Inputs,
         measure: Measure,
         tolerance: float,
     ) -> tuple[Memory, LearnedModel | None]:
         """The memory with a new model, and that where it repeats the last step, from `begin` to `end` under the forces
         `load` [N], (n, 3)."""
         learned = learn(
-            memory.window, self._stiffness(pins), end.x, rank=self._rank, tolerance=max(_RULE[0] * tolerance, _RULE[1]),
+            memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
+            self.displacement(end, inputs.end), rank=self._rank, tolerance=max(_RULE[0] * tolerance, _RULE[1]),
             stiffness=end.live.stiffness, warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
-        model = self.model(learned)
+        model = self.model(learned, self._carrier.pose(inputs.end))
         motion = model.project(begin.x, begin.v, begin.a)
         again = model.step(motion, load, memory.situation.duration, model.elastic(motion[0]))
         memory = replace(memory, learned=learned, basis=learned.basis)
@@ -92,6 +138,19 @@ class Learner:
             if measure.step(error) < FAILS * tolerance:
                 return memory, model
         return self.pause(memory), None
+
+    def displacement(self, state: FullState, moment: Moment) -> FloatArray:
+        """u of a state at a moment [m], (n, 3), zero where pins hold."""
+        return self._carrier.displacement(state.x, self._carrier.pose(moment), state.live.pins(self._body.pins))
+
+    def moved(self, begin: FullState, end: FullState, inputs: Inputs) -> FloatArray:
+        """What errors are relative to: displacements in statics, else velocities; beside the bones where there are any,
+        (n, 3)."""
+        static = self._integrator == "static"
+        if self._carrier.rig is None and not static:
+            return end.v
+        u = self.displacement(end, inputs.end)
+        return u if static else (u - self.displacement(begin, inputs.begin)) / inputs.duration
 
     def pause(self, memory: Memory) -> Memory:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""
@@ -105,13 +164,6 @@ class Learner:
         return self._rest[1]
 
 
-def _loosened(field: FloatArray, pins: Pins) -> FloatArray:
-    """A vertex field (n, 3) without what pins hold."""
-    field = field.copy()
-    field[pins.vertices] = np.where(pins.held, 0.0, field[pins.vertices])
-    return field
-
-
-def _rest_of(field: FloatArray, basis: Basis) -> FloatArray:
+def rest_of(field: FloatArray, basis: Basis) -> FloatArray:
     """What a basis leaves of a vertex field (n, 3)."""
     return field - basis.lift(basis.project(field))

@@ -4,7 +4,6 @@ u₀ stays as it is, so that nothing pops when steps become reduced; it is ortho
 the inertia of q is that of the body.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,23 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
-from supple.cubature.element_problem import ElementProblem
-from supple.cubature.pool import train_pool
 from supple.cubature.reduced_elements import ReducedElements
-from supple.cubature.snapshots import Snapshots
 from supple.elastic import VISCOUS, Body
-from supple.errors import SuppleWarning
 from supple.method.look_ahead import shorten
 from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
-from supple.subspace.rest_stiffness import RestStiffness
-from supple.subspace.window import Window
 
-__all__ = ["Arrival", "Learned", "LearnedModel", "learn"]
+__all__ = ["Arrival", "Learned", "LearnedModel"]
 
 FloatArray = NDArray[np.float64]
-_POSES = 16  # of the window that a rule is trained on
 _ITERATIONS = 50
 _NOTHING = np.zeros((0, 0))
 
@@ -44,36 +36,6 @@ class Learned:
     """u₀ [m], (n, 3)."""
     stiffness: float
     """The factor by events that it was learned with."""
-
-
-def learn(
-    window: Window,
-    rest: RestStiffness,
-    x: FloatArray,
-    *,
-    rank: int,
-    tolerance: float,
-    stiffness: float,
-    warm: Rule | None,
-) -> Learned:
-    """The subspace of a window and a rule for its forces, about the positions x [m], (n, 3), of a body.
-
-    `tolerance` is the relative error of the rule's forces at poses of the window.
-    """
-    body, basis = rest.body, _by_frequency(window.principal(rank), rest)
-    problem = ElementProblem(body, basis, Snapshots.record(body, window.spread(_POSES)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
-        rule = train_pool(problem, tolerance, np.random.default_rng(0), warm)
-    u = x - body.mesh.vertices
-    return Learned(basis, rule, u - basis.lift(basis.project(u)), stiffness)
-
-
-def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
-    """The same subspace in coordinates that rest stiffness does not couple, softest first."""
-    columns = rest.gather(basis.columns)
-    values, turn = np.linalg.eigh(columns.T @ (rest.matrix @ columns))
-    return basis.rotated(turn, np.maximum(values, 1e-12 * values[-1]))
 
 
 class Arrival(NamedTuple):

@@ -61,11 +61,13 @@ class Memory:
     learned: Learned | None = None
     matrix: FloatArray | None = None
     """Upper triangle of a full step's matrix, whose factor is used again."""
+    pose: FloatArray | None = None
+    """Of the bones at that step, (p,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class SkippingState:
-    """A full state, or coordinates in what was learned."""
+    """A full state, or coordinates in what was learned; both where bones take a reduced body along."""
 
     time: float
     """[s]"""
@@ -90,6 +92,8 @@ class SkippingState:
     """Forces on the vertices in the last step [N], (n, 3)."""
     trend: FloatArray | None = None
     """By how much they had changed [N], (n, 3)."""
+    turn: FloatArray | None = None
+    """By how much the pose of the bones had changed, (p,)."""
 
 
 def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
@@ -100,9 +104,13 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     arrays |= pack_live(state.live)
     found: dict[str, NDArray[np.generic] | None] = {"motion": state.motion, "load": state.load, "trend": state.trend}
-    found["matrix"] = memory.matrix
+    found |= {"turn": state.turn, "matrix": memory.matrix, "pose": memory.pose}
     if memory.window.fields:
-        found |= {"fields": np.stack(memory.window.fields), "gram": memory.window.gram}
+        found |= {
+            "fields": np.stack(memory.window.fields),
+            "gram": memory.window.gram,
+            "poses": np.stack(memory.window.poses),
+        }
     for name, basis in (("basis", memory.basis), ("learned", None if learned is None else learned.basis)):
         if basis is not None:
             found |= {f"{name}/columns": basis.columns, f"{name}/importance": basis.importance}
@@ -134,7 +142,9 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
         columns, importance = found[f"{name}/columns"], found[f"{name}/importance"]
         return Basis(columns, mass, str(arrays[f"{name}/source"]), importance)
 
-    window = Window(mass, tuple(found["fields"]), found["gram"]) if "fields" in found else Window(mass)
+    window = Window(mass)
+    if "fields" in found:
+        window = Window(mass, tuple(found["fields"]), found["gram"], tuple(found["poses"]))
     learned, own = None, basis("learned")
     if own is not None:
         error, stiffness = numbers["rule"]
@@ -142,15 +152,17 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
         learned = Learned(own, rule, found["offset"], stiffness)
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
-    memory = Memory(window, situation, Progress(*numbers["progress"]), basis("basis"), learned, found.get("matrix"))
+    progress = Progress(*numbers["progress"])
+    memory = Memory(window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"))
     kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
     return SkippingState(
         memory=memory, full=unpack_state(kept) if kept else None, motion=found.get("motion"), live=unpack_live(arrays),
-        load=found.get("load"), trend=found.get("trend"), **{name: numbers[name] for name in _NUMBERS},
+        load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"),
+        **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 
 
 _FIELDS = (
-    "motion", "load", "trend", "matrix", "fields", "gram", "weights", "offset",
+    "motion", "load", "trend", "turn", "matrix", "pose", "fields", "gram", "poses", "weights", "offset",
     "basis/columns", "basis/importance", "learned/columns", "learned/importance",
 )  # fmt: skip

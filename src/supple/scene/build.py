@@ -306,11 +306,11 @@ def skipping_solver(stage: Stage) -> SkippingSolver | PaperSkippingSolver:
         "time_step": time.step,
         "colliders": stage.drive.colliders,
         "contact": stage.contact,
+        "rig": None if stage.drive.rigging is None else stage.drive.rigging.skin,
     }
     if method.max_rank is not None:
         settings["max_rank"] = method.max_rank
     if method.estimator == "paper":
-        settings["rig"] = None if stage.drive.rigging is None else stage.drive.rigging.skin
         return PaperSkippingSolver(stage.body, tolerance=method.tolerance, discard=method.discard, **settings)
     return SkippingSolver(stage.body, tolerance=method.accuracy, **settings)
 

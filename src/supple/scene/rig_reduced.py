@@ -30,8 +30,6 @@ def refuse_unbuilt(scene: Scene) -> None:
         )
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
-    if name == "skipping" and scene.method.estimator != "paper":
-        raise SceneError('method.name = "skipping" does not know a [rig] yet: use method.name = "reduced" or "full".')
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
 
@@ -56,6 +54,8 @@ def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
         yield "training.region, which is of bodies in pose space: remove it"
     if posed and scene.time.integrator == "newmark":
         yield 'time.integrator = "newmark" for a body in pose space: use "implicit_euler"'
+    if scene.method.name == "skipping" and scene.time.integrator == "newmark":
+        yield 'time.integrator = "newmark" for a body with a rig: use "implicit_euler"'
     if rig.hold == "none":
         yield 'rig.hold = "none", for nothing would tie flesh to bones: use hold = "bones"'
     for number, pin in enumerate(scene.pin):

@@ -30,19 +30,21 @@ class Window:
     fields: tuple[FloatArray, ...] = ()
     """Displacements [m], (n, 3) each, zero where pins hold."""
     gram: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    poses: tuple[FloatArray, ...] = ()
+    """Of the bones, (p,) each."""
 
     def __len__(self) -> int:
         return len(self.fields)
 
-    def appended(self, u: FloatArray) -> "Window":
-        """The window with a newer displacement [m], (n, 3)."""
+    def appended(self, u: FloatArray, pose: FloatArray | None = None) -> "Window":
+        """The window with a newer displacement [m], (n, 3), in a pose (p,) of bones."""
         weighted = (self.mass[:, None] * u).ravel()
         fields = (*self.fields, u)
         count = len(fields)
         gram = np.empty((count, count))
         gram[:-1, :-1] = self.gram
         gram[-1] = gram[:, -1] = [float(old.ravel() @ weighted) for old in fields]
-        grown = replace(self, fields=fields, gram=gram)
+        grown = replace(self, fields=fields, gram=gram, poses=(*self.poses, np.zeros(0) if pose is None else pose))
         most = int(np.clip(_BYTES / u.nbytes, _FEWEST, _MOST))
         return grown._thinned() if count > most else grown
 
@@ -50,12 +52,12 @@ class Window:
         """Without every second of the older fields."""
         old = len(self) - _RECENT
         kept = [k for k in range(len(self)) if k >= old or k % 2 == 0]
-        return replace(self, fields=tuple(self.fields[k] for k in kept), gram=self.gram[np.ix_(kept, kept)])
+        fields, poses = (tuple(rows[k] for k in kept) for rows in (self.fields, self.poses))
+        return replace(self, fields=fields, gram=self.gram[np.ix_(kept, kept)], poses=poses)
 
-    def spread(self, count: int) -> FloatArray:
-        """At most `count` displacements, evenly over the window with the newest among them, (3 n, k)."""
-        who = np.unique(np.linspace(0, len(self) - 1, count).round().astype(int))
-        return np.stack([self.fields[k].ravel() for k in who], axis=1)
+    def spread(self, count: int) -> NDArray[np.intp]:
+        """Numbers of at most `count` displacements, evenly over the window with the newest among them."""
+        return np.unique(np.linspace(0, len(self) - 1, count).round().astype(np.intp))
 
     def principal(self, rank: int) -> Basis:
         """At most `rank` mass-orthonormal columns that hold most of the displacements."""

@@ -1,0 +1,84 @@
+"""What displacements mean to a body that learns: beside its rest shape, or before skinning where bones take it along.
+
+x = A (X + u) + t with A and t of a pose. What was learned of u becomes, pose by pose, a subspace of positions:
+A U about A (X + u₀) + t.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.element_problem import ElementProblem
+from supple.cubature.problem import Problem
+from supple.cubature.skinned_problem import skinned_problem
+from supple.cubature.skinned_samples import SkinnedSamples
+from supple.cubature.snapshots import Snapshots
+from supple.elastic import Body, Pins
+from supple.method.skipping_model import Learned
+from supple.rig import SkinnedRig
+from supple.solve.inputs import Inputs, Moment
+from supple.solve.live import Live
+from supple.subspace import Basis
+from supple.subspace.window import Window
+
+__all__ = ["Carrier"]
+
+FloatArray = NDArray[np.float64]
+_POSES = 16  # shapes of the window that a rule is trained on
+_SAME = 1e-6  # of the body's size: how far a pin may be from the bones it follows
+
+
+class Carrier:
+    """A body, and the bones that take it along where it has any."""
+
+    def __init__(self, body: Body, rig: SkinnedRig | None) -> None:
+        self.body, self.rig = body, rig
+
+    def pose(self, moment: Moment) -> FloatArray:
+        """(p,); (0,) where there is no rig."""
+        return np.zeros(0) if self.rig is None or moment.pose is None else np.asarray(moment.pose, np.float64)
+
+    def displacement(self, x: FloatArray, pose: FloatArray, pins: Pins) -> FloatArray:
+        """u [m], (n, 3), of positions x [m], zero where pins hold."""
+        u = x - self.body.mesh.vertices if self.rig is None else self.rig.pull_back(pose, x) - self.rig.rest
+        u[pins.vertices] = np.where(pins.held, 0.0, u[pins.vertices])
+        return np.asarray(u)
+
+    def problem(self, basis: Basis, window: Window) -> Problem:
+        """The training of forces at shapes of a window."""
+        who = window.spread(_POSES)
+        fields = np.stack([window.fields[k].ravel() for k in who], axis=1)
+        if self.rig is None:
+            return ElementProblem(self.body, basis, Snapshots.record(self.body, fields))
+        coordinates = basis.columns.T @ (basis.metric[:, None] * fields)
+        samples = SkinnedSamples(np.stack([window.poses[k] for k in who]), np.arange(len(who)), coordinates)
+        return skinned_problem(self.body, self.rig, basis, samples)
+
+    def carry(self, learned: Learned, pose: FloatArray) -> Learned:
+        """What was learned, in a pose."""
+        if self.rig is None:
+            return learned
+        (A, t), basis, X = self.rig.frames(pose), learned.basis, self.rig.rest
+        columns = np.matmul(A, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
+        placed = np.einsum("nij,nj->ni", A, X + learned.offset) + t
+        return replace(learned, basis=replace(basis, columns=columns), offset=placed - X)
+
+    def turns(self, begin: FloatArray, end: FloatArray) -> FloatArray | None:
+        """How the skin turns from one pose to another, (n, 3, 3)."""
+        if self.rig is None or np.array_equal(begin, end):
+            return None
+        return np.asarray(np.einsum("nik,njk->nij", self.rig.turns(end), self.rig.turns(begin)))
+
+    def follows(self, live: Live, inputs: Inputs) -> bool:
+        """Whether what holds the body goes with its bones, or stands still where there are none: grabs and other pins
+        that move need full steps."""
+        if live.grabs:
+            return False
+        if self.rig is None:
+            return np.array_equal(inputs.begin.targets, inputs.end.targets)
+        if len(live.added.vertices) or len(live.released.vertices):
+            return False
+        pins = self.body.pins
+        away = np.abs(self.rig.positions(self.pose(inputs.end), pins.vertices) - inputs.end.targets)
+        return bool((away <= _SAME * self.body.mesh.size())[pins.held].all())

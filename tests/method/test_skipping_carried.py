@@ -1,0 +1,94 @@
+"""Skipping on bones: what is learned before skinning serves other poses, and what bones do anew is looked at."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import DOWN
+from rig_helpers import moment, shifted, skinned
+
+from supple.elastic import Damping
+from supple.errors import SceneError
+from supple.method import FullSolver
+from supple.method.skipping import SkippingSolver
+from supple.method.skipping_measure import rms
+from supple.solve import Grab, Inputs
+
+H = 0.02
+
+
+def rod(mode: str = "dual_quaternion"):
+    """A capsule of two bones, its rig and its pins."""
+    character, rig, held, body = skinned("capsule", 8, mode)
+    return character.poses["bent"], rig, held, replace(body, damping=Damping(0.5, 0.0))
+
+
+def sway(held, bent, k: int, period: float = 50.0, events: tuple = ()) -> Inputs:
+    """A step in which the bones bend to and fro."""
+
+    def at(j: int):
+        return moment(H * j, held, 0.5 * np.sin(2.0 * np.pi * j / period) * bent, DOWN)
+
+    return Inputs(at(k), at(k + 1), events)
+
+
+def run(solver, inputs, steps: int, state=None, first: int = 0):
+    states, reports = [solver.start(inputs(first)) if state is None else state], []
+    for k in range(first, first + steps):
+        new, report = solver.step(states[-1], inputs(k))
+        states.append(new)
+        reports.append(report)
+    return states, reports
+
+
+@pytest.mark.parametrize(
+    ("integrator", "mode", "share"),
+    [("static", "dual_quaternion", 0.7), ("static", "linear", 0.7), ("implicit_euler", "dual_quaternion", 0.5)],
+)
+def test_bones_that_sway_are_followed_by_reduced_steps(integrator, mode, share):
+    bent, rig, held, body = rod(mode)
+    solver = SkippingSolver(body, integrator=integrator, rig=rig)
+    states, reports = run(solver, lambda k: sway(held, bent, k), 120)
+    full, _ = run(FullSolver(body, integrator=integrator, tolerance=1e-8, rig=rig), lambda k: sway(held, bent, k), 120)
+    assert sum(report.kind == "reduced" for report in reports) > share * len(reports)
+    scale = max(state.scale for state in states)
+    errors = [rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)]
+    assert max(errors) < 2e-3 * scale
+
+
+def test_shapes_learned_in_one_place_serve_another():
+    _, rig, held, body = rod()
+    solver = SkippingSolver(body, integrator="static", rig=rig)
+    bent = rod()[0]
+    states, _ = run(solver, lambda k: sway(held, bent, k), 80)
+    assert states[-1].motion is not None
+    pose = 0.5 * np.sin(2.0 * np.pi * 80 / 50.0) * bent
+
+    def away(k: int) -> Inputs:
+        shift = shifted(rig, np.array([0.3, 0.0, 0.0])) - rig.neutral
+        return Inputs(moment(H * k, held, pose, DOWN), moment(H * (k + 1), held, pose + shift, DOWN))
+
+    reached, report = solver.step(states[-1], away(80))
+    assert report.kind == "reduced"
+    assert report.skip.checked  # bones have started
+    assert np.allclose(solver.positions(reached) - solver.positions(states[-1]), [0.3, 0.0, 0.0], atol=1e-5)
+
+
+def test_what_bones_do_not_hold_alone_brings_full_steps_and_a_checkpoint_goes_on():
+    bent, rig, held, body = rod()
+    solver = SkippingSolver(body, integrator="static", rig=rig)
+    states, reports = run(solver, lambda k: sway(held, bent, k), 60)
+    k = next(k for k in range(30, 50) if states[k].motion is not None)
+    grab = Grab("hand", (40,), (1.0,), (0.5, 0.0, 0.0), 10.0)
+    _, report = solver.step(states[k], sway(held, bent, k, events=(grab,)))
+    assert report.kind == "full"
+    fresh = SkippingSolver(body, integrator="static", rig=rig)
+    later, again = run(fresh, lambda k: sway(held, bent, k), 10, fresh.unpack(solver.pack(states[k])), k)
+    assert np.array_equal(fresh.positions(later[-1]), solver.positions(states[k + 10]))
+    assert [r.kind for r in again] == [r.kind for r in reports[k : k + 10]]
+
+
+def test_newmark_on_bones_is_refused():
+    _, rig, _, body = rod()
+    with pytest.raises(SceneError, match="newmark"):
+        SkippingSolver(body, integrator="newmark", rig=rig)
