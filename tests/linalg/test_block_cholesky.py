@@ -27,11 +27,13 @@ def test_solutions_solve(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(BlockCholesky(A).solve(A @ x), x, rtol=0, atol=1e-10)
 
 
-def test_the_order_serves_another_matrix_of_the_same_blocks() -> None:
-    A = chain(30)
-    other = sp.csr_array(A + 3.0 * sp.eye_array(120))
-    x = np.random.default_rng(2).normal(size=(120, 3))
-    np.testing.assert_array_equal(BlockCholesky(other, BlockCholesky(A)).solve(x), BlockCholesky(other).solve(x))
+@pytest.mark.parametrize(("precision", "digits"), [(np.float64, 1e-11), (np.float32, 1e-5)])
+def test_squares_are_products_with_solutions(precision, digits: float) -> None:
+    A, b = chain(30), np.random.default_rng(2).normal(size=(120, 7))
+    expected = b.T @ np.linalg.solve(A.toarray(), b)
+    found = BlockCholesky(A).square(b, precision)
+    assert found.dtype == precision
+    np.testing.assert_allclose(found, expected, rtol=0, atol=digits * np.abs(expected).max())
 
 
 def test_the_order_fills_little() -> None:

@@ -247,6 +247,16 @@ def test_long_steps_and_few_samples_stay_steady(samples: int) -> None:
     assert np.abs(solver.positions(late) - solver.positions(state)).max() < 0.02
 
 
+@both
+def test_a_matrix_is_a_sum_of_parts_made_once(sizes: SpaceSizes) -> None:
+    body = bar(skin=Shell(young=1e5, thickness=2e-3))
+    model = prepare_spaces(body, sizes)
+    idle = np.diag(model.positions.idle.astype(float))
+    expected = 3.0 * model.mass.toarray() + 0.5 * model.stiffness.toarray() + 2.0 * idle
+    np.testing.assert_allclose(model.parts.sum(3.0, 0.5, 2.0).toarray(), expected, rtol=1e-14)
+    assert model.parts.drifts
+
+
 def test_spaces_that_make_no_sense_are_named() -> None:
     body = bar()
     with pytest.raises(SceneError, match="samples = 0"):

@@ -1,5 +1,7 @@
 """Cholesky factors of sparse symmetric matrices made of blocks of 4 x 4: small, factored often, solved every frame."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -14,18 +16,14 @@ B = 4
 
 
 class BlockCholesky:
-    """L Lᵀ = A with blocks in an order of least fill; the order is kept for other matrices of the same blocks."""
+    """L Lᵀ = A with blocks in an order of least fill."""
 
-    def __init__(self, matrix: sp.sparray, like: "BlockCholesky | None" = None) -> None:
-        """A (4 k, 4 k), positive definite; `like` is a factor whose order and filled blocks serve as well."""
+    def __init__(self, matrix: sp.sparray) -> None:
+        """A (4 k, 4 k), positive definite."""
         A = sp.bsr_array(matrix, blocksize=(B, B))
         A.sort_indices()
-        size = A.shape[0] // B
-        if like is None:
-            order = _least_degree(A.indptr, A.indices, size)
-            self._order = order, *_fill(A.indptr, A.indices, order)
-        else:
-            self._order = like._order
+        order = _least_degree(A.indptr, A.indices, A.shape[0] // B)
+        self._order = order, *_fill(A.indptr, A.indices, order)
         self._values, sound = _factor(A.indptr, A.indices, A.data, *self._order)
         if not sound:
             raise NotPositiveDefinite
@@ -39,9 +37,18 @@ class BlockCholesky:
             _solve_four(order, starts, rows, self._values, right, out)
         else:
             x = right.reshape(len(order), B, -1)[order]
-            _solve(starts, rows, self._values, x)
+            _solve_lower(starts, rows, self._values, x)
+            _solve_upper(starts, rows, self._values, x)
             out.reshape(len(order), B, -1)[order] = x
         return out.reshape(np.shape(b))
+
+    def square(self, b: FloatArray, precision: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """bᵀ A⁻¹ b of columns b (4 k, m), as the square of L⁻¹ b."""
+        order, starts, rows, _, _ = self._order
+        x = np.reshape(b, (len(order), B, -1))[order]
+        _solve_lower(starts, rows, self._values, x)
+        half = x.reshape(len(b), -1).astype(precision)
+        return np.asarray(half.T @ half)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -188,8 +195,8 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _solve(starts, rows, values, x):
-    """Overwrite x (k, 4, m) with the solution, in the factor's order."""
+def _solve_lower(starts, rows, values, x):
+    """Overwrite x (k, 4, m) with L⁻¹ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]
     y = np.empty((B, width))
     for j in range(size):
@@ -203,6 +210,13 @@ def _solve(starts, rows, values, x):
             for a in range(B):
                 for c in range(width):
                     target[a, c] -= L[a, 0] * y[0, c] + L[a, 1] * y[1, c] + L[a, 2] * y[2, c] + L[a, 3] * y[3, c]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _solve_upper(starts, rows, values, x):
+    """Overwrite x (k, 4, m) with L⁻ᵀ x, in the factor's order."""
+    size, width = len(starts) - 1, x.shape[2]
+    y = np.empty((B, width))
     for j in range(size - 1, -1, -1):
         y[:] = x[j]
         for k in range(starts[j] + 1, starts[j + 1]):

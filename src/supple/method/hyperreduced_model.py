@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from supple.constraint import Constraint, ProjectiveBody
 from supple.errors import SceneError
 from supple.mesh.farthest import Spread, spread_points
 from supple.mesh.geodesic import Geodesics
+from supple.method.hyperreduced_parts import ConstantParts
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.projection_fit import ProjectionFit, fit_projections, sample_elements
 from supple.subspace.projection_space import complete_space, projection_space
@@ -25,7 +25,6 @@ from supple.subspace.skinning_space import handle_weights, skinning_space
 
 __all__ = ["HyperReducedModel", "Projections", "SpaceSizes", "prepare_spaces"]
 
-FloatArray = NDArray[np.float64]
 Projections = ProjectionFit | RotationClusters
 _DENSE = 2.0  # values of clusters over columns of positions: beyond, iterations in positions cost less
 _FEW = 60  # constraints of a type: so few, or no more than functions, are all evaluated and none is fitted
@@ -91,6 +90,11 @@ class HyperReducedModel:
         if len(self.fits) > 1 or not isinstance(only, RotationClusters):
             return None
         return only if 3 * len(only.constraint.stencils) <= _DENSE * self.positions.columns else None
+
+    @cached_property
+    def parts(self) -> ConstantParts:
+        """Mass and stiffness as a step of any length weighs them."""
+        return ConstantParts.build(self.mass, self.stiffness, self.positions)
 
     def describe(self) -> list[str]:
         """What was chosen, in a user's words."""

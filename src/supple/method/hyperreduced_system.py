@@ -35,16 +35,14 @@ class HyperReducedSystem:
         holds: Holds,
         precision: type[np.floating[Any]],
     ) -> None:
-        h, idle = duration, model.positions.idle.astype(np.float64)
+        h, parts = duration, model.parts
         self.duration, self.factor, self.holds = duration, factor, holds
-        self._inertia = sp.bsr_array(model.mass / h**2, blocksize=(4, 4))
-        self._drag = sp.csr_array(
-            model.mass * (damping.mass / h) + model.stiffness * (factor * damping.stiffness / h)
-        )  # fmt: skip
-        self._dragged = damping.mass > 0.0 or damping.stiffness > 0.0
-        A = model.mass / h**2 + self._drag + factor * model.stiffness
-        hold = _PIN * float(A.diagonal().sum()) / max(int(np.count_nonzero(idle == 0.0)), 1)
-        A = sp.csr_array(A + sp.diags_array(idle))
+        drag = damping.mass / h, factor * damping.stiffness / h
+        self._inertia = parts.sum(1.0 / h**2, 0.0, 0.0)
+        self._drag = parts.sum(*drag, 0.0) if any(drag) else None
+        A = parts.sum(1.0 / h**2 + drag[0], factor + drag[1])
+        idle = int(np.count_nonzero(model.positions.idle))
+        hold = _PIN * float(A.diagonal().sum() - idle) / max(A.shape[0] - idle, 1)
         # Along each axis: how stiffly every point is held
         self.pull = np.where(holds.pinned, hold, holds.stiffness[:, None])
         alike = bool((self.pull == self.pull[:, :1]).all())
@@ -53,7 +51,7 @@ class HyperReducedSystem:
         self._delassus: Delassus | None = None
         ones = self._shift = model.positions.constant
         self._weight = np.asarray(model.mass @ ones)
-        if not len(self.pull) and np.abs(model.stiffness @ ones).max() < 1e-9 * np.abs(model.stiffness.data).max():
+        if not len(self.pull) and parts.drifts:
             self._adrift = self._weight * (1.0 + damping.mass * h) / h**2
         self._fitted = not all(fit.is_complete for fit in model.fits)
         self.answers: tuple[FloatArray, ...] = ()
@@ -66,14 +64,12 @@ class HyperReducedSystem:
                 np.stack([factor * one.solve(fit.pull).T for one in self.factors]) for fit in model.fits
             )
         else:
-            self._seen = model.alone.seen_by_rows(len(ones))
-            right = self._seen.T.toarray()
-            Z = np.stack([self._seen @ one.solve(right) for one in self.factors])
-            self.compliance = np.ascontiguousarray(Z, precision)
+            self._seen, columns = model.alone.by_rows
+            self.compliance = np.stack([one.square(columns, precision) for one in self.factors])
         self.quick = tuple(D.astype(precision) for D in self.answers)
         """The same as iterations use them."""
 
-    def _factor(self, A: sp.csr_array, pull: FloatArray) -> BlockCholesky:
+    def _factor(self, A: sp.bsr_array, pull: FloatArray) -> BlockCholesky:
         rows = self.holds.rows
         return BlockCholesky(A + rows.T @ (rows * pull[:, None]) if len(pull) else A)
 
@@ -92,7 +88,7 @@ class HyperReducedSystem:
         M = self._inertia
         right = multiply_blocks(M.indptr, M.indices, M.data, q + self.duration * v)
         right += push
-        if self._dragged:
+        if self._drag is not None:
             right += self._drag @ q
         if len(targets):
             right += self.holds.rows.T @ (self.pull * targets)

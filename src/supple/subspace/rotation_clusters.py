@@ -54,15 +54,16 @@ class RotationClusters:
     stiffness: sp.csr_array
     """What the energy adds to the constant matrix [N/m], (c, c)."""
 
-    def seen_by_rows(self, columns: int) -> sp.csr_array:
-        """Ḡ with all clusters of a row after each other, (3 s, c)."""
-        return self.seen.by_rows().matrix(columns)
+    @cached_property
+    def by_rows(self) -> tuple[sp.csr_array, FloatArray]:
+        """Ḡ with all clusters of a row after each other, (3 s, c), and its transpose as a dense matrix."""
+        G = self.seen.by_rows().matrix(self.stiffness.shape[0])
+        return G, np.ascontiguousarray(G.T.toarray())
 
     @cached_property
     def pull(self) -> FloatArray:
         """ḠᵀΛ, what projections add to the right-hand side, (c, 3 s)."""
-        G = self.seen_by_rows(self.stiffness.shape[0])
-        return np.asarray((G * np.tile(self.constraint.weight, 3)[:, None]).toarray().T)
+        return np.asarray(self.by_rows[1] * np.tile(self.constraint.weight, 3))
 
     @property
     def is_complete(self) -> bool:
