@@ -29,7 +29,7 @@ class Constraint:
     warm_lane: ClassVar[Callable[..., Any] | None] = None
     """A faster one that goes on from the quaternion found before."""
     single_lane: ClassVar[Callable[..., Any] | None] = None
-    """The same in single precision, without the energy."""
+    """A faster one in single precision, without the energy; it remembers where `warm_lane` does."""
     width: ClassVar[int] = 0
     """Vertices of a stencil, 0 where that differs from mesh to mesh."""
     guided: ClassVar[bool] = False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.contact.grip import NO_GRIP, Grip
 from supple.contact.sweep import evaluate
 from supple.linalg.rotation import nearest_quaternions
-from supple.method.hyperreduced_kernels import turn_kernel
+from supple.method.hyperreduced_kernels import choose_lanes, turn_kernel
 from supple.method.hyperreduced_system import HyperReducedSystem
 from supple.method.projective_contact import ContactStep
 from supple.subspace.position_space import PositionSpace
@@ -31,11 +31,10 @@ class ClusterLoop:
         self, clusters: RotationClusters, positions: PositionSpace, iterations: int, precision: type[np.floating[Any]]
     ) -> None:
         kind, single = type(clusters.constraint), precision is np.float32
-        faster = kind.single_lane if single else kind.warm_lane
+        self._remembers, lanes = choose_lanes(clusters.constraint, single)
         self._clusters, self._columns, self._constant = clusters, positions.columns, positions.constant
-        self._iterations, self._precision, self._remembers = iterations, precision, faster is not None
-        self._cold = turn_kernel(clusters.constraint.find_lane(warm=False), False)
-        self._warm = self._cold if faster is None else turn_kernel(faster, single)
+        self._iterations, self._precision = iterations, precision
+        self._cold, self._warm = (turn_kernel(lane, single and lane is kind.single_lane) for lane in lanes)
         self._seen = clusters.seen.by_rows()
         self._weight = clusters.constraint.weight.astype(precision)
         self._volume, self._parameters = 1.0, clusters.constraint.parameters.astype(precision)

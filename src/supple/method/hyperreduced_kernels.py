@@ -6,16 +6,22 @@ system is solved here: with A constant, positions are q = base + A⁻¹UᵀSᵀV
 Clusters (`_turn`) need not even see positions.
 """
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
+from numba import njit
 
+from supple.constraint import Constraint
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
 from supple.contact.sweep import hold, press, spread
 from supple.linalg.compiled import compile_copy
 from supple.linalg.row_sums import add_products, add_rows
 
-__all__ = ["settle_kernel", "turn_kernel"]
+__all__ = ["choose_lanes", "settle_kernel", "turn_kernel"]
+
+Lane = Callable[..., Any]
 
 
 def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
@@ -28,7 +34,7 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
     """
     count = len(starts) - 1
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
-    P = np.empty((3, ROWS, count), q.dtype)
+    P, nothing = np.empty((3, ROWS, count), q.dtype), np.zeros_like(coefficients)
     zero, one, every = q.dtype.type(0), q.dtype.type(1), np.arange(coefficients.shape[1])
     for round in range(iterations):
         source = q if round == 0 else out
@@ -36,7 +42,7 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
             lanes = min(LANES, count - begin)
             for l in range(lanes):
                 f0, f1, f2, f3, f4, f5, f6, f7, f8 = zero, zero, zero, zero, zero, zero, zero, zero, zero
-                for k in range(starts[begin + l], starts[begin + l + 1]):
+                for k in range(np.uint64(starts[begin + l]), np.uint64(starts[begin + l + 1])):
                     c = 4 * blocks[k]
                     x0, x1, x2, x3 = source[0, c], source[0, c + 1], source[0, c + 2], source[0, c + 3]
                     y0, y1, y2, y3 = source[1, c], source[1, c + 1], source[1, c + 2], source[1, c + 3]
@@ -63,23 +69,18 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
                 t[VALUE, l], t[VALUE + 1, l], t[VALUE + 2, l] = f0, f1, f2
                 t[VALUE + 3, l], t[VALUE + 4, l], t[VALUE + 5, l] = f3, f4, f5
                 t[VALUE + 6, l], t[VALUE + 7, l], t[VALUE + 8, l] = f6, f7, f8
-            for i in range(4 if memory.shape[1] else 0):
-                for l in range(lanes):
-                    t[MEMORY + i, l] = memory[i, begin + l]
-            for i in range(parameters.shape[0]):
-                for l in range(lanes):
-                    t[PARAMETERS + i, l] = parameters[i, begin + l]
+            _recall(t, memory, parameters, begin, lanes)
             for l in range(lanes):
                 project(t, l)
-            for i in range(4 if memory.shape[1] else 0):
-                for l in range(lanes):
-                    memory[i, begin + l] = t[MEMORY + i, l]
+            _remember(t, memory, begin, lanes)
             for i in range(3):
                 for r in range(ROWS):
                     for l in range(lanes):
                         P[i, r, begin + l] = t[PROJECTION + 3 * r + i, l]
-        if fit.size:
-            coefficients[:] = np.dot(P.reshape(-1, fit.shape[0]), fit).reshape(3, -1)
+        if fit.size and len(fit) == count:  # one scalar fit for every row
+            coefficients[:] = np.dot(P.reshape(-1, count), fit).reshape(3, -1)
+        elif fit.size:
+            add_rows(np.arange(len(fit)), P.reshape(3, -1), fit.reshape(1, *fit.shape), nothing, coefficients)
         else:
             coefficients[:] = P.reshape(3, -1)
         add_rows(every, coefficients, answer, base, out)
@@ -104,17 +105,10 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
                 for r in range(3):
                     for l in range(lanes):
                         t[VALUE + 3 * r + i, l] = F[i, r, begin + l]
-            for i in range(4 if memory.shape[1] else 0):
-                for l in range(lanes):
-                    t[MEMORY + i, l] = memory[i, begin + l]
-            for i in range(parameters.shape[0]):
-                for l in range(lanes):
-                    t[PARAMETERS + i, l] = parameters[i, begin + l]
+            _recall(t, memory, parameters, begin, lanes)
             for l in range(lanes):
                 project(t, l)
-            for i in range(4 if memory.shape[1] else 0):
-                for l in range(lanes):
-                    memory[i, begin + l] = t[MEMORY + i, l]
+            _remember(t, memory, begin, lanes)
             for i in range(3):
                 for r in range(3):
                     for l in range(lanes):
@@ -124,6 +118,33 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
             add_products(grip.Y, pull, free, moved)
             hold(grip, moved)
             spread(grip.Y, grip.force, flat)
+
+
+@njit(inline="always")
+def _recall(t, memory, parameters, begin, lanes):
+    """Bring quaternions and parameters of some elements into a block."""
+    for i in range(4 if memory.shape[1] else 0):
+        for l in range(lanes):
+            t[MEMORY + i, l] = memory[i, begin + l]
+    for i in range(parameters.shape[0]):
+        for l in range(lanes):
+            t[PARAMETERS + i, l] = parameters[i, begin + l]
+
+
+@njit(inline="always")
+def _remember(t, memory, begin, lanes):
+    """Keep the quaternions of a block."""
+    for i in range(4 if memory.shape[1] else 0):
+        for l in range(lanes):
+            memory[i, begin + l] = t[MEMORY + i, l]
+
+
+def choose_lanes(constraint: Constraint, single: bool) -> tuple[bool, tuple[Lane, Lane]]:
+    """Whether a constraint goes on from quaternions, and its lanes: from nothing, and from these."""
+    faster = type(constraint).single_lane if single else type(constraint).warm_lane
+    remembers = type(constraint).warm_lane is not None
+    cold = constraint.find_lane(warm=False) if remembers or faster is None else faster
+    return remembers, (cold, faster or cold)
 
 
 @cache

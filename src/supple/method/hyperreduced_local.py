@@ -1,13 +1,12 @@
 """One type of constraint in the loop of the hyper-reduced solver: compiled step and arrays that it reads."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.grip import Grip
-from supple.method.hyperreduced_kernels import settle_kernel
+from supple.method.hyperreduced_kernels import choose_lanes, settle_kernel
 from supple.method.hyperreduced_model import Projections
 
 __all__ = ["Local"]
@@ -21,15 +20,12 @@ class Local:
 
     def __init__(self, fit: Projections, precision: type[np.floating[Any]]) -> None:
         kind, rows, single = type(fit.constraint), fit.constraint.stencils.rows, precision is np.float32
-        faster = kind.single_lane if single else kind.warm_lane
-        self.count = len(fit.members)
-        self.remembers = faster is not None
+        self.count, self._fit, self._precision = len(fit.members), fit, precision
+        self.remembers, lanes = choose_lanes(fit.constraint, single)
         """Whether it goes on from quaternions that are kept."""
-        self._fit, self._precision = fit, precision
-        self._cold: Callable[..., Any] = settle_kernel(fit.constraint.find_lane(warm=False), rows, kind.guided, False)
-        self._warm = self._cold
-        if faster is not None:
-            self._warm = settle_kernel(faster, rows, kind.guided, single)
+        self._cold, self._warm = (
+            settle_kernel(lane, rows, kind.guided, single and lane is kind.single_lane) for lane in lanes
+        )
         self._seen = fit.seen.starts, fit.seen.blocks, fit.seen.values.astype(precision)
         self._sampled = np.ascontiguousarray(fit.fit.T, precision)
         self._volume, self._parameters = 1.0, self._gather(fit.constraint.parameters)
