@@ -106,8 +106,9 @@ class NpzFile:
                 return stream.read(member.size)
         try:
             info = self._zip.getinfo(f"{name}.npy")
-            if info.file_size > min(current_limits().bytes, ZIP_RATIO * self.path.stat().st_size):
-                raise self._damaged(f"its array '{name}' claims {info.file_size:,} bytes")
+            size = self.path.stat().st_size
+            if info.compress_size > size or info.file_size > min(current_limits().bytes, ZIP_RATIO * size):
+                raise self._damaged(f"its array '{name}' claims {max(info.file_size, info.compress_size):,} bytes")
             return self._zip.read(info)
         except (*BAD_ZIP, OSError) as error:
             raise self._damaged(f"its array '{name}' is damaged ({error})") from None

@@ -23,6 +23,7 @@ __all__ = [
     "select_polygons",
     "to_indices",
     "to_regions",
+    "to_whole",
 ]
 
 LARGEST = 2**31 - 1
@@ -76,6 +77,13 @@ def from_zero(indices: NDArray[np.integer], count: int) -> tuple[NDArray[np.inte
     if indices.size and indices.min() >= 1 and indices.max() == count:
         return indices - 1, ("took its vertices as counted from 1",)
     return indices, ()
+
+
+def to_whole(source: Source, values: NDArray[np.float64], what: str) -> NDArray[np.int64]:
+    """Numbers that were read as doubles as the whole numbers that they have to be."""
+    if not (np.abs(values) < 2.0**53).all() or (values != np.floor(values)).any():
+        raise source.damaged(f"its {what} hold a number that is not whole")
+    return values.astype(np.int64)
 
 
 def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:

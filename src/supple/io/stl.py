@@ -43,7 +43,9 @@ def _read_binary(source: Source) -> NDArray[np.float64]:
     facets = source.array(FACET, count, HEAD, "triangles")
     if not count:
         raise source.damaged("it has no triangles")
-    corners: NDArray[np.float64] = facets["corners"].astype(np.float64)
+    source.check_finite(facets["corners"], "corners")  # before they are converted, which a signalling NaN disturbs
+    with np.errstate(invalid="ignore"):
+        corners: NDArray[np.float64] = facets["corners"].astype(np.float64)
     return corners
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.io.raw import RawTets, look_up, to_regions
+from supple.io.raw import RawTets, look_up, to_regions, to_whole
 from supple.io.source import Source, read_source
 from supple.io.text import number_rows, parse_floats, parse_ints
 from supple.mesh import TetMesh
@@ -37,12 +37,10 @@ def parse_tetgen(node: Source, ele: Source) -> RawTets:
     """Tets of the content of both files; an attribute of the tets becomes their region."""
     with node.parsing("TetGen's vertices"):
         head, points = _read_table(node, "vertices", (3,))
-        numbers, vertices = points[:, 0].astype(np.int64), np.ascontiguousarray(points[:, 1:4])
+        numbers, vertices = to_whole(node, points[:, 0], "vertex numbers"), np.ascontiguousarray(points[:, 1:4])
     with ele.parsing("TetGen's tets"):
         head, cells = _read_table(ele, "tets", ELE_WIDTHS)
-        whole = cells[:, : 1 + head[1]].astype(np.int64)
-        if (whole != cells[:, : 1 + head[1]]).any():
-            raise ele.damaged("a tet has a corner that is not a whole number")
+        whole = to_whole(ele, cells[:, : 1 + head[1]], "tets")
         region = cells[:, -1] if head[2] else None
         notes = (f"took the corners of {len(whole):,} curved tets",) if head[1] == 10 else ()
         regions = None if region is None or (region != np.floor(region)).any() else to_regions(ele, region)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.io.raw import RawTets, look_up
+from supple.io.raw import RawTets, look_up, to_whole
 from supple.io.source import Source
 from supple.io.text import cut_lines, format_rows, number_rows, parse_floats, parse_ints
 from supple.mesh import TetMesh
@@ -60,7 +60,7 @@ def _read_vertices(source: Source, body: bytes) -> tuple[NDArray[np.int64], NDAr
     if len(counts) < 2 or counts[1] != 3 or len(values) != 4 * counts[0]:
         raise source.damaged("its vertices are not as many as it promises")
     table = values.reshape(-1, 4)
-    return table[:, 0].astype(np.int64), np.ascontiguousarray(table[:, 1:])
+    return to_whole(source, table[:, 0], "vertex numbers"), np.ascontiguousarray(table[:, 1:])
 
 
 def _read_tets(source: Source, body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
