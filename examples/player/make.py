@@ -62,6 +62,8 @@ def write_player(folder: Path, built: Built) -> None:
     unknown = [part.material.response.name for part in body.parts if part.material.response.name not in KNOWN]
     if unknown:
         raise SceneError(f'the page does not know material.model = "{unknown[0]}": use one of {", ".join(KNOWN)}.')
+    if len(model.pairs) or len(model.corrections):
+        raise SceneError("the page does not know flesh that touches itself: remove [contact].")
     mesh, render = built.mesh, built.source.render
     if render is None:
         skin = mesh.surface()
