@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.mesh.adjacency import label_rows
 from supple.mesh.checks import plural
 from supple.mesh.flaw import Flaw, locate
 from supple.mesh.orient import flips_to_agree
@@ -58,12 +59,12 @@ def repeated_polygons(soup: PolygonSoup) -> NDArray[np.bool_]:
 
 def border_loops(triangles: NDArray[np.int32]) -> list[list[int]]:
     """Closed walks along the edges that one triangle alone has, each turned so that a lid over it faces outward."""
-    edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).tolist()
-    known = {(a, b) for a, b in edges}
+    edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    labels = label_rows(edges, int(triangles.max(initial=0)) + 1)
+    _, group, uses = np.unique(labels, return_inverse=True, return_counts=True)
     following: dict[int, list[int]] = {}
-    for a, b in edges:
-        if (b, a) not in known:
-            following.setdefault(b, []).append(a)
+    for a, b in edges[uses[group] == 1].tolist():
+        following.setdefault(b, []).append(a)
     loops = []
     while following:
         start = min(following)
