@@ -97,7 +97,7 @@ def test_a_rig_moves_static_bodies_alone():
                 {
                     **BENT,
                     "motion": {},
-                    "time": {**BENT["time"], "integrator": "newmark"},
+                    "time": {**BENT["time"], "integrator": "implicit_euler"},
                     "method": {"name": "skipping", "estimator": "paper"},
                 }
             )
