@@ -151,7 +151,7 @@ def test_damaged_gzip_gives_only_named_errors(tmp_path, suffix, tets, polygons):
     assert count_refused(path, load_sound) >= COUNT // 10
 
 
-def test_damaged_usd_gives_only_named_errors(tmp_path, tets, polygons):
+def test_damaged_usd_gives_only_named_errors(tmp_path, tets, polygons, make_frames):
     """The reader's script on damaged stages, each in a process forked from one that has loaded usd-core.
 
     A crash of usd-core is what the script is kept apart for; all else must be an error that it names itself.
@@ -159,9 +159,7 @@ def test_damaged_usd_gives_only_named_errors(tmp_path, tets, polygons):
     save_tets(tmp_path / "a.usdc", tets)
     save_surface(tmp_path / "b.usda", polygons)
     writer = open_writer(tmp_path / "c.usdc", tets, CacheInfo())
-    from conftest import frames_of
-
-    for frame in frames_of(tets, 1, 2):
+    for frame in make_frames(1, 2):
         writer.write(frame)
     writer.close()
     for name, wanted in (("a.usdc", "tets"), ("b.usda", "surface"), ("c.usdc", "frames")):

@@ -27,6 +27,13 @@ def _pair(value: object) -> object:
     raise ValueError('must be two selections, such as ["min x 20%", { region = "bone" }]')
 
 
+def _whether(value: object) -> object:
+    """Yes, no, or how."""
+    if isinstance(value, bool) or value in ("all", "rules"):
+        return value
+    raise ValueError('must be true or false, "all" or "rules"')
+
+
 class ContactTable(Section):
     """Contact with colliders and of the body with itself; it acts when the scene has this table or a `[[collider]]`.
 
@@ -34,7 +41,7 @@ class ContactTable(Section):
     not guarantee that nothing passes through; `ccd` checks that.
     """
 
-    self_: bool | Literal["all", "rules"] = Field(
+    self_: Annotated[bool | Literal["all", "rules"], BeforeValidator(_whether)] = Field(
         default=True,
         alias="self",
         description='whether the body stops at itself; "rules": methods in a subspace about a rig look at few contacts '
