@@ -3,7 +3,7 @@
 import numpy as np
 
 from supple.contact import Box, Plane, Sphere
-from supple.contact.approach import approach_colliders
+from supple.contact.approach import approach_colliders, hold_up
 from supple.solve import Inputs, Moment
 from supple.solve.placement import Placement
 
@@ -41,3 +41,11 @@ def test_points_of_a_moving_collider_have_its_speed_and_thickness_lifts_them():
     found = look(Plane(), [[0.0, 0.002, 0.0]], [[0.0, 0.002, 0.0]], last=last, thickness=0.003)
     np.testing.assert_allclose(found.velocity, [[0.2, 0.1, 0.0]])
     np.testing.assert_allclose(found.offset[0, 1], 0.013)
+
+
+def test_what_held_a_vertex_up_does_so_again_but_no_more_than_that():
+    coast, loaded = np.zeros((4, 3)), np.tile([0.0, -0.01, 0.0], (4, 1))
+    again = np.array([[0.0, -0.01, 0.0], [0.0, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, -0.004, 0.0]])
+    end = hold_up(coast, loaded, again)  # falls freely, rests, was stopped by an impact, is held up in part
+    np.testing.assert_allclose(end[:, 1], [-0.01, 0.0, 0.0, -0.004], atol=1e-15)
+    np.testing.assert_array_equal(hold_up(coast, coast, again), coast)  # without loads nothing is taken away

@@ -13,7 +13,7 @@ from supple.contact.sides import lead_through
 from supple.contact.touch import freeze
 from supple.solve.inputs import Inputs
 
-__all__ = ["approach_colliders"]
+__all__ = ["approach_colliders", "hold_up"]
 
 FloatArray = NDArray[np.float64]
 _ALIKE = 0.5  # cosine between normals above which a vertex meets the side that it goes to, not the one it comes from
@@ -61,6 +61,25 @@ def approach_colliders(
         rows, nothing = near[met], np.zeros(int(met.sum()))
         found.append(freeze(number, last, touched, vertices[rows], nothing, velocity, thickness))
     return join(found)
+
+
+@njit(cache=True, error_model="numpy")
+def hold_up(coast: FloatArray, loaded: FloatArray, again: FloatArray) -> FloatArray:
+    """Where vertices of a body that touches something would go if what held them up in the last step does so again.
+
+    Given are where they would be without loads, with loads alone, and if they were accelerated as in the last step
+    [m], (k, 3). What holds up takes away no more than the loads: an impact does not repeat itself.
+    """
+    end = np.empty_like(loaded)
+    for k in range(len(end)):
+        held = fall = 0.0
+        for i in range(3):
+            held += (again[k, i] - loaded[k, i]) ** 2
+            fall += (loaded[k, i] - coast[k, i]) ** 2
+        share = 1.0 if held <= fall else np.sqrt(fall / held)
+        for i in range(3):
+            end[k, i] = loaded[k, i] + share * (again[k, i] - loaded[k, i])
+    return end
 
 
 @njit(cache=True, error_model="numpy")

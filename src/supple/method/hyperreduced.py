@@ -104,7 +104,7 @@ class HyperReducedSolver:
         if self._contact is not None:
             with watch.phase("contact"):
                 links = system.delassus(self._loads.U)
-                touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin)
+                touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin, state.a)
         with watch.phase("iterations"):
             q, turns = self._loop.run(system, base, guess, state.turns, live.volume, origin, touching)
         if not np.isfinite(q).all():

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
-from supple.contact.approach import approach_colliders
+from supple.contact.approach import approach_colliders, hold_up
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
@@ -36,7 +36,8 @@ __all__ = ["ContactStep", "ProjectiveContact", "choose_candidates"]
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
-_NEAR = 0.005  # sizes of the body within which a vertex may come to touch what it is not bound for
+_NEAR = 0.002  # sizes of the body within which a vertex may come to touch a collider that it is not bound for
+_NEAR_SELF = 0.005  # likewise its own surface, which moves too
 _PUSH = 0.01  # sizes of the body by which a step pushes out at most what begins inside a collider
 _MOST = 400  # contacts; a pass costs their square, and sampled vertices come in an order that spreads any first part
 _TOLERANCE = 2e-5  # sizes of the body by which forces may still move a contact
@@ -146,20 +147,26 @@ class ProjectiveContact:
         pressing: Pressing,
         delassus: Delassus,
         origin: FloatArray | None = None,
+        change: FloatArray | None = None,
     ) -> ContactStep | None:
         """The contacts of a step, None where nothing is near.
 
         Given are the coordinates as it begins, their rates, and where they would be if nothing but the loads acted.
-        `origin` [m], (3,), is where a method's compiled loop sees positions from.
+        `origin` [m], (3,), is where a method's compiled loop sees positions from. With the accelerations `change` of
+        the step before, fewer contacts are foreseen where something holds the body up already.
         """
         self._check(inputs)
         begin, end = self._place(q), self._place(predicted)
+        if change is not None and len(pressing.vertex):
+            h = inputs.duration
+            coast = q + h * v
+            end = hold_up(self._place(coast), end, self._place(coast + h * h * change))
         found = approach_colliders(
             self.colliders, inputs, self.vertices, begin, end, _NEAR * self._size, self.settings.thickness
         )
         if self._surfels is not None:
             normal = self._surfels.normals(self._tangents @ q)
-            near = _NEAR * self._size
+            near = _NEAR_SELF * self._size
             own = self._surfels.find(begin, end, normal, pressing, near, self.settings.thickness)
             found = join((found, own))
         if not len(found):
@@ -177,7 +184,7 @@ class ProjectiveContact:
         """
         first, second = (self._rank[found.vertices[:, k]] for k in range(2))
         apart = begin[first] + found.weights[:, 1:2] * begin[second] + duration * found.velocity - found.offset
-        later = np.einsum("mi,mi->m", found.normal, apart) > _NEAR * self._size
+        later = np.einsum("mi,mi->m", found.normal, apart) > _NEAR_SELF * self._size
         later[np.argsort(first, kind="stable")[: _MOST // 2]] = False
         return np.lexsort((first, later))
 
