@@ -2,6 +2,8 @@ import pytest
 
 from supple.bench import io as bench
 
+WITHIN = (".npz opening", ".usdc opening", ".glb opening")  # no mesh lies beside these
+
 
 def test_every_row_has_the_documented_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bench._SIZES, "small", (500, 2, 10))
@@ -17,6 +19,7 @@ def test_every_row_has_the_documented_keys(monkeypatch: pytest.MonkeyPatch) -> N
         ".ele text",
         "numpy frames",
         ".pc2 frames",
+        ".pc2 opening",
         ".glb frames",
     } <= set(names)
-    assert all(row["mb_per_s"] > 0 for row in rows)
+    assert all(row["mb_per_s"] > 0 for row in rows if row["format"] not in WITHIN)

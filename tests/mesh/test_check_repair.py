@@ -244,6 +244,41 @@ def test_crossings_are_those_that_brute_force_finds():
     assert len(expected) > 10
 
 
+@pytest.mark.parametrize(
+    ("points", "second", "crossing"),
+    [
+        ([[0.2, 0.2, 0], [2, 0.2, 0], [0.2, 2, 0]], [3, 4, 5], True),  # over a corner of it
+        ([[0.1, 0.1, 0], [0.3, 0.1, 0], [0.1, 0.3, 0]], [3, 4, 5], True),  # inside it
+        ([[1, 0, 0], [2, 0, 0], [1, 1, 0]], [3, 4, 5], False),  # a corner on its corner
+        ([[1, 1, 0], [2, 1, 0], [1, 2, 0]], [3, 4, 5], False),  # beside it, the boxes touch
+        ([[1, 1, 0]], [2, 1, 3], False),  # the other half of a square
+        ([[0.4, 0.1, 0]], [0, 1, 3], True),  # folded over
+        ([[-1, 0, 0], [0, -1, 0]], [0, 3, 4], False),  # across a vertex of both
+        ([[0.5, 0.1, 0], [0.1, 0.5, 0]], [0, 3, 4], True),  # inside, with a vertex of both
+        ([[0.5, 0.3, -1], [0.3, 0.3, 1]], [0, 3, 4], True),  # through it, with a vertex of both
+        ([[0.5, 0.3, 1], [0.3, 0.3, 1]], [0, 3, 4], False),  # above it
+        ([[0, 1, 1], [1, 0, -1]], [0, 3, 4], True),  # through its far edge, twice as wide
+        ([], [2, 0, 1], False),  # the same again, which is another flaw
+    ],
+)
+def test_triangles_in_one_plane_and_neighbours_cross_where_they_share_more_than_they_should(points, second, crossing):
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], *points], dtype=np.float64)
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    for placed in (vertices, vertices @ turn.T, 1e-3 * vertices @ turn.T + 5.0):
+        assert len(crossing_pairs(placed, np.array([[0, 1, 2], second], dtype=np.int32))) == crossing
+
+
+def test_a_flat_sheet_turned_any_way_does_not_cross_itself():
+    corner = np.arange(100, dtype=np.int32).reshape(10, 10)
+    halves = [(corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:]), (corner[:-1, :-1], corner[1:, 1:], corner[:-1, 1:])]
+    triangles = np.concatenate([np.stack(three, axis=-1).reshape(-1, 3) for three in halves])
+    x, y = np.meshgrid(np.linspace(0, 1, 10), np.linspace(0, 1, 10), indexing="ij")
+    sheet = np.column_stack([x.ravel(), y.ravel(), np.zeros(100)])
+    for seed in range(5):
+        turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+        assert len(crossing_pairs(sheet @ turn.T + seed, triangles)) == 0
+
+
 def _hits(segment, triangle) -> bool:
     """Whether the segment meets the triangle: solved for the parameters of both."""
     matrix = np.column_stack([segment[0] - segment[1], triangle[1] - triangle[0], triangle[2] - triangle[0]])

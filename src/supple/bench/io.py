@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,19 +88,15 @@ def _frame_rows(folder: Path, frames: int, side: int) -> Iterator[dict[str, obje
     yield _row("numpy frames", read_ms, write_ms, size, None)
     for suffix in _CACHES:
         path = folder / f"run{suffix}"
-        written = _clock(lambda path=path: _record(path, sheet, moved))  # type: ignore[misc]
-        taken = _clock(lambda path=path: _replay(path, frames))  # type: ignore[misc]
+        started, written = _record(path, sheet, moved)
+        opened, taken = _replay(path)
         scale = 2.0 if suffix == ".npz" else 1.0  # it stores doubles: numpy would take twice as long
-        yield _row(f"{suffix} frames", taken, written, path.stat().st_size, (scale * read_ms, scale * write_ms))
+        size = path.stat().st_size
+        yield _row(f"{suffix} frames", taken, written, size, (scale * read_ms, scale * write_ms))
+        mesh = sum(file.stat().st_size for file in folder.glob("run*")) - size
+        yield _row(f"{suffix} opening", opened, started, mesh, None)
         for file in folder.glob("run*"):
             file.unlink()
-
-
-def _clock(work: Callable[[], None]) -> float:
-    """Milliseconds of one run."""
-    begin = time.perf_counter()
-    work()
-    return 1e3 * (time.perf_counter() - begin)
 
 
 def _make_sheet(side: int) -> Sheet:
@@ -120,14 +116,22 @@ def _wave(points: NDArray[np.float64], phase: float) -> NDArray[np.float64]:
     return moved
 
 
-def _record(path: Path, sheet: Sheet, moved: list[NDArray[np.float64]]) -> None:
+def _record(path: Path, sheet: Sheet, moved: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Milliseconds until the recording is ready for frames, its mesh written, and of all frames to its end."""
+    begin = time.perf_counter()
     writer = open_writer(path, sheet, CacheInfo(start_frame=0))
+    ready = time.perf_counter()
     for k, points in enumerate(moved):
         writer.write(Frame(k, k / 24.0, points))
     writer.close()
+    return 1e3 * (ready - begin), 1e3 * (time.perf_counter() - ready)
 
 
-def _replay(path: Path, frames: int) -> None:
+def _replay(path: Path) -> tuple[float, float]:
+    """Milliseconds until the recording is open, its mesh read, and of all frames."""
+    begin = time.perf_counter()
     cache = open_cache(path)
-    for i in range(frames):
+    ready = time.perf_counter()
+    for i in range(cache.frames):
         cache.surface_positions(i)
+    return 1e3 * (ready - begin), 1e3 * (time.perf_counter() - ready)

@@ -21,6 +21,7 @@ __all__ = ["parse_gmsh"]
 
 SAVE_AS = "save it from Gmsh as version 2.2 or 4.1"
 SECTION = re.compile(rb"^\$(\w+)[^\n]*\n", re.MULTILINE)
+TAIL = 32  # bytes at the end of a file in which its last section is closed
 PHYSICAL_NAME = re.compile(rb'^\s*(\d+)\s+(\d+)\s+"(.*)"', re.MULTILINE)
 
 
@@ -68,7 +69,10 @@ def _split_sections(source: Source) -> dict[str, bytes]:
     while found := SECTION.search(data, at):
         name = found[1].decode(errors="replace")
         closing = b"$END" + found[1] if name in ("NOD", "ELM") else b"$End" + found[1]
-        end = data.find(closing, found.end())
+        binary = sections.get("MeshFormat", b"").split(maxsplit=2)[1:2] == [b"1"]
+        end = data.rfind(closing, max(found.end(), len(data) - TAIL)) if binary else -1  # the last, often the largest
+        if end < 0:
+            end = data.find(closing, found.end())
         if end < 0:
             raise source.damaged(f"its section ${name} has no end")
         sections.setdefault(name, data[found.end() : end])

@@ -92,11 +92,12 @@ class BinaryNumbers:
 
     def sizes(self, count: int) -> NDArray[np.int64]:
         """The next `count` sizes; those beyond 63 bits turn negative and are refused by whoever uses them."""
-        return self._items(self._size, count).astype(np.int64)
+        values = self._items(self._size, count)
+        return values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
 
     def doubles(self, count: int) -> NDArray[np.float64]:
         """The next `count` doubles."""
-        return self._items(self._double, count).astype(np.float64)
+        return self._items(self._double, count).astype(np.float64, copy=False)
 
     def _items(self, dtype: np.dtype[np.generic], count: int) -> NDArray[Any]:
         values = self._section.array(dtype, count, self._at, self._what)

@@ -13,6 +13,7 @@ from supple.mesh import TetMesh
 __all__ = ["pack_gmsh", "pack_gmsh_1", "pack_gmsh_4"]
 
 TET = 4
+ELEMENT = np.dtype([("number", "<i4"), ("group", "<i4"), ("entity", "<i4"), ("nodes", "<i4", 4)])
 ENDIAN = np.array(1, "<i4").tobytes()
 LINES = {"nodes": "%d %r %r %r", "tets": "%d 4 2 %d %d %d %d %d %d"}
 
@@ -20,22 +21,27 @@ LINES = {"nodes": "%d %r %r %r", "tets": "%d 4 2 %d %d %d %d %d %d"}
 def pack_gmsh(mesh: TetMesh, *, binary: bool = False) -> Iterable[bytes]:
     """The mesh as pieces of a 2.2 file, regions as physical volumes with their names."""
     vertices, tets = len(mesh.vertices), len(mesh.tets)
-    table = np.column_stack([mesh.regions, np.maximum(mesh.regions, 1), mesh.tets + 1])
     if binary:
         nodes = np.empty(vertices, NODE)
         nodes["number"], nodes["position"] = np.arange(1, vertices + 1), mesh.vertices
-        rows = np.column_stack([np.arange(1, tets + 1), table]).astype("<i4")
-        points = nodes.tobytes() + b"\n"
-        cells = np.array([TET, tets, 2], "<i4").tobytes() + rows.tobytes() + b"\n"
+        rows = np.empty(tets, ELEMENT)
+        rows["number"], rows["group"], rows["entity"] = (
+            np.arange(1, tets + 1),
+            mesh.regions,
+            np.maximum(mesh.regions, 1),
+        )
+        rows["nodes"] = mesh.tets + 1
+        points, cells = [nodes.tobytes(), b"\n"], [np.array([TET, tets, 2], "<i4").tobytes(), rows.tobytes(), b"\n"]
     else:
-        points, cells = number_rows(LINES["nodes"], mesh.vertices), number_rows(LINES["tets"], table)
+        table = np.column_stack([mesh.regions, np.maximum(mesh.regions, 1), mesh.tets + 1])
+        points, cells = [number_rows(LINES["nodes"], mesh.vertices)], [number_rows(LINES["tets"], table)]
     return [
         _format("2.2", binary),
         _names(mesh),
         f"$Nodes\n{vertices}\n".encode(),
-        points,
+        *points,
         f"$EndNodes\n$Elements\n{tets}\n".encode(),
-        cells,
+        *cells,
         b"$EndElements\n",
     ]
 
@@ -81,9 +87,10 @@ def pack_gmsh_4(mesh: TetMesh, *, binary: bool = False) -> Iterable[bytes]:
     start = 0
     for place, count in enumerate(counts.tolist(), start=1):
         chosen = order[start : start + count]
-        rows = np.column_stack([chosen + 1, mesh.tets[chosen] + 1])
+        rows = np.empty((count, 5), "<i8")
+        rows[:, 0], rows[:, 1:] = chosen + 1, mesh.tets[chosen] + 1
         pieces.append(write("iiiq", 3, place, TET, count))
-        pieces.append(rows.astype("<u8").tobytes() if binary else format_rows("%d %d %d %d %d", rows))
+        pieces.append(rows.tobytes() if binary else format_rows("%d %d %d %d %d", rows))
         start += count
     return [*pieces, b"\n$EndElements\n"]
 

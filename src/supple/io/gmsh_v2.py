@@ -13,6 +13,7 @@ from supple.io.text import split_rows
 
 __all__ = ["collect_elements_v1", "collect_elements_v2", "read_nodes_v2"]
 
+INT = np.dtype("<i4")
 NODE = np.dtype([("number", "<i4"), ("position", "<f8", 3)])
 
 
@@ -68,11 +69,11 @@ def _collect_binary(source: Source, numbers: BinaryNumbers, into: TetCollector) 
         if count <= 0 or tags < 0:
             raise source.damaged(f"a block has {count} elements with {tags} tags")
         width = 1 + tags + node_count(source, kind)
-        rows = numbers.ints(count * width).reshape(count, width)
+        rows = numbers.structs(INT, count * width).reshape(count, width)
         _add_rows(into, kind, tags, rows[:, 1:])
         left -= count
 
 
-def _add_rows(into: TetCollector, kind: int, tags: int, rows: NDArray[np.int64]) -> None:
+def _add_rows(into: TetCollector, kind: int, tags: int, rows: NDArray[np.integer]) -> None:
     regions = rows[:, 0] if tags else np.zeros(len(rows), dtype=np.int64)
     into.add(kind, rows[:, tags:], regions)

@@ -86,13 +86,12 @@ def to_whole(source: Source, values: NDArray[np.float64], what: str) -> NDArray[
     return values.astype(np.int64)
 
 
-def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
+def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.integer]) -> NDArray[np.int32]:
     """Place of every wanted vertex in the list of the numbers that the file gives its vertices."""
-    if len(numbers) and (np.diff(numbers) == 1).all():  # counted in order, as is usual
-        place = wanted - numbers[0]
-        if place.size and place.min() >= 0 and place.max() < len(numbers):
-            counted: NDArray[np.int32] = place.astype(np.int32)
-            return counted
+    in_order = len(numbers) > 0 and bool((np.diff(numbers) == 1).all())  # as is usual
+    if in_order and wanted.size and wanted.min() >= numbers[0] and wanted.max() <= numbers[-1]:
+        counted: NDArray[np.int32] = np.subtract(wanted, numbers[0], dtype=np.int32, casting="unsafe")
+        return counted  # differences that fit 32 bits come out right whatever was cut off
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order]
     if (ranked[1:] == ranked[:-1]).any():
@@ -108,9 +107,10 @@ def look_up(source: Source, numbers: NDArray[np.int64], wanted: NDArray[np.int64
 
 def to_regions(source: Source, values: NDArray[np.number]) -> NDArray[np.int32]:
     """The values as region numbers, which fit 32 bits."""
-    if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):
+    packed = np.ascontiguousarray(values)  # a column of a table is slow to look through
+    if packed.size and not (packed.min() >= -LARGEST and packed.max() <= LARGEST):
         raise source.damaged("a region number does not fit 32 bits", "number the regions from 1")
-    return values.astype(np.int32)
+    return packed.astype(np.int32, copy=False)
 
 
 def select_polygons(raw: RawSurface, keep: NDArray[np.bool_], note: str) -> RawSurface:

@@ -130,11 +130,11 @@ class MddWriter:
             with writing(self._path):
                 self._part.unlink()
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _pieces(self) -> Iterator[bytes | memoryview]:
         frames = read_pc2(self._part).positions
         yield from pack_mdd_head(frames.shape[1], self._times)
         for points in frames:
-            yield points.astype(">f4").tobytes()
+            yield points.astype(">f4").view(np.uint8).data
 
     def _take_apart(self) -> None:
         """Make the PC2 of a finished MDD, to go on with."""

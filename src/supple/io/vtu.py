@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 TET, CURVED_TET = 10, 24
+Grid = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32] | None]  # points, tets and regions, if any
+Piece = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32] | None, int]  # and the number of cells skipped
 REGIONS = ("region", "regions", "gmsh:physical", "medit:ref", "CellEntityIds", "MaterialIDs", "material")
 
 
@@ -43,22 +45,26 @@ def read_grid(file: VtkFile) -> RawTets:
         pieces = [_read_piece(file, piece) for piece in file.root.iter("Piece")]
         if not any(len(piece[1]) for piece in pieces):
             raise file.source.damaged("it has no tetrahedra", "mesh the volume, or use it as a surface file")
-        before = np.cumsum([0] + [len(points) for points, *_ in pieces])
-        tets = [piece[1] + start for piece, start in zip(pieces, before, strict=False)]
-        with_regions = any(regions is not None for _, _, regions, _ in pieces)
-        regions = [np.zeros(len(piece[1]), np.int32) if piece[2] is None else piece[2] for piece in pieces]
+        vertices, tets, regions = pieces[0][:3] if len(pieces) == 1 else _join(file.source, pieces)
         skipped = sum(piece[3] for piece in pieces)
-        return RawTets(
-            np.concatenate([piece[0] for piece in pieces]),
-            to_indices(file.source, np.concatenate(tets), int(before[-1]), "cells"),
-            np.concatenate(regions) if with_regions else None,
-            notes=(f"skipped {skipped:,} cells that are not tets",) if skipped else (),
-        )
+        notes = (f"skipped {skipped:,} cells that are not tets",) if skipped else ()
+        return RawTets(vertices, tets, regions, notes=notes)
 
 
-def _read_piece(
-    file: VtkFile, piece: ElementTree.Element
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32] | None, int]:
+def _join(source: Source, pieces: Sequence[Piece]) -> Grid:
+    """All pieces as one grid."""
+    before = np.cumsum([0] + [len(points) for points, *_ in pieces])
+    tets = [piece[1] + start for piece, start in zip(pieces, before, strict=False)]
+    with_regions = any(regions is not None for _, _, regions, _ in pieces)
+    regions = [np.zeros(len(piece[1]), np.int32) if piece[2] is None else piece[2] for piece in pieces]
+    return (
+        np.concatenate([piece[0] for piece in pieces]),
+        to_indices(source, np.concatenate(tets), int(before[-1]), "cells"),
+        np.concatenate(regions) if with_regions else None,
+    )
+
+
+def _read_piece(file: VtkFile, piece: ElementTree.Element) -> Piece:
     """Points (n, 3), tets (m, 4), regions (m,) if any, and the number of cells skipped."""
     source = file.source
     points, cells = int(piece.get("NumberOfPoints", "0")), int(piece.get("NumberOfCells", "0"))
@@ -68,13 +74,15 @@ def _read_piece(
         raise source.damaged("a piece has no points or cells")
     if not (0 <= points <= LARGEST and 0 <= cells <= LARGEST):
         raise source.damaged(f"a piece claims {points:,} points and {cells:,} cells")
-    vertices = file.array(position, 3 * points, "points").reshape(points, 3).astype(np.float64)
-    ends = file.array(arrays["offsets"], cells, "offsets").astype(np.int64)
+    vertices = file.array(position, 3 * points, "points").reshape(points, 3).astype(np.float64, copy=False)
+    ends = file.array(arrays["offsets"], cells, "offsets").astype(np.int64, copy=False)
     kinds = file.array(arrays["types"], cells, "cell types")
     sizes = np.diff(ends, prepend=0)
-    tets = ((kinds == TET) & (sizes == 4)) | ((kinds == CURVED_TET) & (sizes == 10))
-    if (sizes < 0).any() or (np.isin(kinds, (TET, CURVED_TET)) & ~tets).any():
-        raise source.damaged("its offsets do not fit its cell types")
+    tets = (kinds == TET) & (sizes == 4)
+    if not tets.all():
+        tets |= (kinds == CURVED_TET) & (sizes == 10)
+        if (sizes < 0).any() or (np.isin(kinds, (TET, CURVED_TET)) & ~tets).any():
+            raise source.damaged("its offsets do not fit its cell types")
     total = int(ends[-1]) if cells else 0
     corners = file.array(arrays["connectivity"], total, "connectivity")
     indices = to_indices(source, first_corners(sizes, corners, tets), points, "cells")
@@ -95,7 +103,8 @@ def _read_regions(file: VtkFile, piece: ElementTree.Element, tets: NDArray[np.bo
     for name in REGIONS:
         node = arrays.get(name)
         if node is not None and "Int" in node.get("type", "") and node.get("NumberOfComponents", "1") == "1":
-            return to_regions(file.source, file.array(node, len(tets), f"cell data {name}")[tets])
+            values = file.array(node, len(tets), f"cell data {name}")
+            return to_regions(file.source, values if tets.all() else values[tets])
     return None
 
 
