@@ -10,7 +10,7 @@ from supple.cubature import Rule
 from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
-from supple.method.skipping_carried import Carrier
+from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Learned, LearnedModel
 from supple.method.skipping_state import Memory
@@ -66,16 +66,13 @@ class Learner:
 
     def __init__(self, carrier: Carrier, integrator: str, max_rank: int, newton_tolerance: float) -> None:
         self._carrier, self._body = carrier, carrier.body
-        self._integrator, self._rank, self._newton = integrator, max_rank, newton_tolerance
-        self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
+        self._integrator, self._rank = integrator, max_rank
+        self._models = CarriedModels(carrier, integrator, newton_tolerance)
         self._rest: tuple[bytes, RestStiffness] | None = None
 
     def model(self, learned: Learned, pose: FloatArray) -> LearnedModel:
-        """The model of what was learned, in a pose; the last one is kept."""
-        if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
-            carried = self._carrier.carry(learned, pose)
-            self._made = learned, pose, LearnedModel(self._body, carried, self._integrator, self._newton)
-        return self._made[2]
+        """The model of what was learned, in a pose."""
+        return self._models.of(learned, pose)
 
     def observe(
         self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs, measure: Measure, tolerance: float
