@@ -48,6 +48,7 @@ def run(
     output: Outputs = None,
     method: Method | None = None,
     model: Path | None = None,
+    save_model: Path | None = None,
     frames: int | None = None,
     units: str | None = None,
     up_axis: Literal["y", "z"] | None = None,
@@ -68,7 +69,10 @@ def run(
         Use this method instead of the scene's; a reduced one is trained first where no model is found, projective and
         hyperreduced need no training.
     model
-        Trained model (.npz) for a reduced method (default: NAME.model.npz beside the scene).
+        Trained model (.npz) for a reduced method (default: NAME.model.npz beside the scene), or for skipping to begin
+        with.
+    save_model
+        Leave what skipping has learned as a model (.npz), for later runs of the same body.
     frames
         Simulate so many frames instead of the scene's number.
     units
@@ -86,7 +90,7 @@ def run(
 
     tables = {
         "time": {"frames": frames},
-        "method": {"model": _absolute(model)},
+        "method": {"model": _absolute(model), "save": _absolute(save_model)},
         "training": {"seed": common.seed},
     }
     changes = _given({"units": units, "up_axis": up_axis, **tables})

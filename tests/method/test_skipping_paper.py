@@ -11,9 +11,9 @@ from supple.errors import SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver
+from supple.method.skipping_carried import Carrier
 from supple.method.skipping_paper import PaperSkippingSolver
 from supple.method.skipping_paper_basis import Grower, Grown
-from supple.method.skipping_paper_place import PlainPlace
 from supple.method.skipping_paper_static import SampledForces
 from supple.solve import AddPin, Gravity, Inputs, Moment, SetThrottle
 
@@ -46,7 +46,7 @@ def run(solver, steps: int, *, state=None, first: int = 0, events=None, **option
 
 
 def grower(body: Body, max_rank: int = 6) -> Grower:
-    return Grower(body, body.pins, PlainPlace(body, "newmark", 1e-4), max_rank=max_rank, discard=1e-2)
+    return Grower(Carrier(body, None), body.pins, max_rank=max_rank, discard=1e-2)
 
 
 def bends(body: Body, count: int, seed: int = 0) -> np.ndarray:

@@ -19,13 +19,22 @@ from supple.errors import SceneError
 from supple.linalg.multigrid import rigid_modes
 from supple.method.checks import check_duration
 from supple.method.full import FullSolver
+from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
-from supple.method.skipping_deciding import follow_load, follow_pose, next_check, remember_situation, situation_of
-from supple.method.skipping_learning import FAILS, Learner, rest_of
+from supple.method.skipping_deciding import (
+    follow_load,
+    follow_pose,
+    identify_pins,
+    next_check,
+    remember_situation,
+    situation_of,
+)
+from supple.method.skipping_keeping import keep_model, model_of
+from supple.method.skipping_learning import FAILS, FullStep, Learner, rest_of
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Arrival, LearnedModel
-from supple.method.skipping_state import Memory, Progress, SkippingState, pack_skipping, unpack_skipping
+from supple.method.skipping_state import Memory, Progress, Situation, SkippingState, pack_skipping, unpack_skipping
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
 from supple.rig import SkinnedRig
@@ -63,10 +72,12 @@ class SkippingSolver:
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
         rig: SkinnedRig | None = None,
+        model: ReducedModel | None = None,
     ) -> None:
         """`tolerance`: relative error of a step; `throttle` multiplies it, and nothing is skipped where either is 0.
 
         The other settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
+        What a `model` of the body holds is tried before anything is learned.
         """
         if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
             raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
@@ -92,6 +103,7 @@ class SkippingSolver:
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,
             max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
+        self._kept = () if model is None else (keep_model(model, body, rig),)
         self._carrier = Carrier(body, rig)
         self._learner = Learner(self._carrier, integrator, max_rank, newton_tolerance)
         self._space = FullSpace(self._carrier, self._full, integrator)
@@ -154,8 +166,15 @@ class SkippingSolver:
             f"errors below {self.tolerance * self.throttle:g} of the motion a step",
         ]
 
+    def tell_learned(self, state: SkippingState) -> ReducedModel | None:
+        """What was learned as a model of the body, if there is any."""
+        return model_of(state.memory, self._carrier, self.tolerance * self.throttle)
+
     def _begin(self, full: FullState) -> SkippingState:
-        return SkippingState(full.time, Memory(Window(self.body.mass)), full, live=full.live)
+        situation = Situation(pins=identify_pins(self.body.pins))
+        basis = self._kept[0].basis if self._kept else None
+        memory = Memory(Window(self.body.mass), situation, basis=basis, kept=self._kept)
+        return SkippingState(full.time, memory, full, live=full.live)
 
     def _lift(self, state: SkippingState) -> FullState:
         """The motion of every vertex."""
@@ -174,7 +193,7 @@ class SkippingSolver:
         """Back to full space; a stretch of reduced steps that was short lets the next training wait."""
         memory = state.memory
         if rejected and state.skipped < _WORTH:
-            memory = self._learner.pause(memory)
+            memory = self._learner.give_up(memory)
         else:
             memory = replace(memory, progress=Progress(avoided=memory.progress.avoided))
         return replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
@@ -286,11 +305,14 @@ class SkippingSolver:
         end, load, learner = state.full, state.load, self._learner
         assert end is not None
         assert load is not None
-        measure = self._measure(inputs, state.scale)
-        memory = learner.observe(state.memory, begin, end, inputs, measure, tolerance)
+        step = FullStep(begin, end, inputs, load, self._measure(inputs, state.scale), tolerance)
+        memory = learner.observe(state.memory, step)
         if not ready or not learner.is_due(memory):
             return replace(state, memory=memory), False
-        memory, model = learner.train(memory, begin, end, load, inputs, measure, tolerance)
+        memory, model = learner.recall(memory, step)
+        trained = model is None
+        if model is None:
+            memory, model = learner.train(memory, step)
         if model is None:
             return replace(state, memory=memory), True
         memory = self._space.with_matrix(memory, begin, end, inputs)
@@ -298,4 +320,4 @@ class SkippingSolver:
         assert memory.learned is not None
         motion[0] = memory.learned.basis.project(learner.displacement(end, inputs.end))  # blends are no rotations
         full = None if self._carrier.rig is None else end
-        return replace(state, memory=memory, full=full, motion=motion, elastic=model.elastic(motion[0])), True
+        return replace(state, memory=memory, full=full, motion=motion, elastic=model.elastic(motion[0])), trained

@@ -15,14 +15,14 @@ from supple.cubature.skinned_problem import skinned_problem
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
-from supple.method.skipping_model import Learned
+from supple.method.skipping_model import Learned, LearnedModel
 from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
 from supple.subspace import Basis
 from supple.subspace.window import Window
 
-__all__ = ["Carrier"]
+__all__ = ["CarriedModels", "Carrier"]
 
 FloatArray = NDArray[np.float64]
 _POSES = 16  # shapes of the window that a rule is trained on
@@ -82,3 +82,20 @@ class Carrier:
         pins = self.body.pins
         away = np.abs(self.rig.positions(self.pose(inputs.end), pins.vertices) - inputs.end.targets)
         return bool((away <= _SAME * self.body.mesh.size())[pins.held].all())
+
+
+class CarriedModels:
+    """Models of what was learned, in poses; the last one is kept."""
+
+    def __init__(self, carrier: Carrier, integrator: str, tolerance: float) -> None:
+        """`tolerance` is Newton's."""
+        self._carrier, self._integrator, self._tolerance = carrier, integrator, tolerance
+        self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
+
+    def of(self, learned: Learned, pose: FloatArray) -> LearnedModel:
+        """Steps to a pose (p,)."""
+        if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
+            carried = self._carrier.carry(learned, pose)
+            model = LearnedModel(self._carrier.body, carried, self._integrator, self._tolerance)
+            self._made = learned, pose, model
+        return self._made[2]

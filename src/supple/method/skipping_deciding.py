@@ -11,7 +11,7 @@ from supple.method.state import FullState
 from supple.solve.live import Live
 from supple.subspace.window import Window
 
-__all__ = ["follow_load", "follow_pose", "next_check", "remember_situation", "situation_of"]
+__all__ = ["follow_load", "follow_pose", "identify_pins", "next_check", "remember_situation", "situation_of"]
 
 FloatArray = NDArray[np.float64]
 _LONGEST = 10  # reduced steps between checks
@@ -23,7 +23,12 @@ def situation_of(before: Situation, live: Live, pins: Pins, duration: float) -> 
     """What a step's matrix and model must be made for; a length that differs by a clock's round-off is no other."""
     if np.isclose(duration, before.duration, rtol=1e-6, atol=0.0):
         duration = before.duration
-    return Situation(duration, live.stiffness, pins.vertices.tobytes() + pins.held.tobytes())
+    return Situation(duration, live.stiffness, identify_pins(pins))
+
+
+def identify_pins(pins: Pins) -> bytes:
+    """What differs between different pins."""
+    return pins.vertices.tobytes() + pins.held.tobytes()
 
 
 def remember_situation(state: SkippingState, now: Situation, full: FullState, mass: FloatArray) -> SkippingState:

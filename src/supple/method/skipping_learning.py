@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from supple.cubature import Rule
 from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
-from supple.method.skipping_carried import Carrier
+from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Learned, LearnedModel
+from supple.method.skipping_model import Kept, Learned, LearnedModel
 from supple.method.skipping_state import Memory
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs, Moment
@@ -20,7 +21,7 @@ from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
-__all__ = ["FAILS", "Learner", "rest_of"]
+__all__ = ["FAILS", "FullStep", "Learner", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 FAILS = 2.0  #: tolerances that a check or a replayed step may show
@@ -30,6 +31,18 @@ _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the 
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _PAUSES = 4, 128  # full steps between trainings that do not pay
 _RULE = 0.03, 1e-6  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+
+
+class FullStep(NamedTuple):
+    """A full step to learn from."""
+
+    begin: FullState
+    end: FullState
+    inputs: Inputs
+    load: FloatArray
+    """Forces on the vertices at its end [N], (n, 3)."""
+    measure: Measure
+    tolerance: float
 
 
 def learn(
@@ -51,7 +64,7 @@ def learn(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
         rule = train_pool(carrier.problem(basis, window), tolerance, np.random.default_rng(0), warm)
-    return Learned(basis, rule, rest_of(u, basis), stiffness)
+    return Kept(basis, rule).about(u, stiffness)
 
 
 def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
@@ -66,21 +79,16 @@ class Learner:
 
     def __init__(self, carrier: Carrier, integrator: str, max_rank: int, newton_tolerance: float) -> None:
         self._carrier, self._body = carrier, carrier.body
-        self._integrator, self._rank, self._newton = integrator, max_rank, newton_tolerance
-        self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
+        self._integrator, self._rank = integrator, max_rank
+        self._models = CarriedModels(carrier, integrator, newton_tolerance)
         self._rest: tuple[bytes, RestStiffness] | None = None
 
     def model(self, learned: Learned, pose: FloatArray) -> LearnedModel:
-        """The model of what was learned, in a pose; the last one is kept."""
-        if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
-            carried = self._carrier.carry(learned, pose)
-            self._made = learned, pose, LearnedModel(self._body, carried, self._integrator, self._newton)
-        return self._made[2]
+        """The model of what was learned, in a pose."""
+        return self._models.of(learned, pose)
 
-    def observe(
-        self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs, measure: Measure, tolerance: float
-    ) -> Memory:
-        """The memory after a full step from `begin` to `end`, tested with the basis of before.
+    def observe(self, memory: Memory, step: FullStep) -> Memory:
+        """The memory after a full step, tested with the basis of before.
 
         Looking costs some share of a full step: in long stretches of them ever fewer are looked at.
         """
@@ -88,11 +96,8 @@ class Learner:
         if progress.failing % (1 + progress.failing // _LOOKS):
             late = progress._replace(failing=progress.failing + 1, wait=max(0, progress.wait - 1))
             return replace(memory, progress=late)
-        pose, u = self._carrier.pose(inputs.end), self.displacement(end, inputs.end)
-        holds = False
-        if basis is not None:
-            left = rest_of(u - self.displacement(begin, inputs.begin), basis)
-            holds = measure.step(rms(left, basis.mass)) < tolerance
+        pose, u = self._carrier.pose(step.inputs.end), self.displacement(step.end, step.inputs.end)
+        holds = basis is not None and self._holds(basis, step)
         window = memory.window.appended(u, pose)
         failing, stale = progress.failing + 1, 0 if holds else progress.stale + 1
         overdue = stale >= max(_STALE, failing // _PATIENCE)  # seldom where the motion is too rich for any subspace
@@ -112,32 +117,45 @@ class Learner:
         """Whether it is time to train a model."""
         return memory.progress.passes >= _PASSES and memory.progress.wait == 0
 
-    def train(
-        self,
-        memory: Memory,
-        begin: FullState,
-        end: FullState,
-        load: FloatArray,
-        inputs: Inputs,
-        measure: Measure,
-        tolerance: float,
-    ) -> tuple[Memory, LearnedModel | None]:
-        """The memory with a new model, and that where it repeats the last step, from `begin` to `end` under the forces
-        `load` [N], (n, 3)."""
+    def recall(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
+        """The memory with what was kept that holds and repeats a full step, and its model, if there is any."""
+        u = self.displacement(step.end, step.inputs.end)
+        for kept in reversed(memory.kept):
+            if self._holds(kept.basis, step):
+                learned = kept.about(u, step.end.live.stiffness)
+                model = self._repeat(learned, step, memory.situation.duration)
+                if model is not None:
+                    return replace(memory, learned=learned, basis=learned.basis), model
+        return memory, None
+
+    def train(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
+        """The memory with a new model, and that where it repeats a full step."""
+        end = step.end
         learned = learn(
             memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
-            self.displacement(end, inputs.end), rank=self._rank, tolerance=max(_RULE[0] * tolerance, _RULE[1]),
-            stiffness=end.live.stiffness, warm=None if memory.learned is None else memory.learned.rule,
+            self.displacement(end, step.inputs.end), rank=self._rank,
+            tolerance=max(_RULE[0] * step.tolerance, _RULE[1]), stiffness=end.live.stiffness,
+            warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
-        model = self.model(learned, self._carrier.pose(inputs.end))
-        motion = model.project(begin.x, begin.v, begin.a)
-        again = model.step(motion, load, memory.situation.duration, model.elastic(motion[0]))
+        model = self._repeat(learned, step, memory.situation.duration)
         memory = replace(memory, learned=learned, basis=learned.basis)
-        if again is not None:
-            error = rms(model.positions(again.motion[0]) - end.x, self._body.mass)
-            if measure.step(error) < FAILS * tolerance:
-                return memory, model
-        return self.pause(memory), None
+        return (self.pause(memory), None) if model is None else (memory, model)
+
+    def _holds(self, basis: Basis, step: FullStep) -> bool:
+        """Whether a basis holds the way of a full step."""
+        inputs = step.inputs
+        moved = self.displacement(step.end, inputs.end) - self.displacement(step.begin, inputs.begin)
+        return step.measure.step(rms(rest_of(moved, basis), basis.mass)) < step.tolerance
+
+    def _repeat(self, learned: Learned, step: FullStep, duration: float) -> LearnedModel | None:
+        """The model of what was learned, where it repeats a full step of this length [s]."""
+        begin, model = step.begin, self.model(learned, self._carrier.pose(step.inputs.end))
+        motion = model.project(begin.x, begin.v, begin.a)
+        again = model.step(motion, step.load, duration, model.elastic(motion[0]))
+        if again is None:
+            return None
+        error = rms(model.positions(again.motion[0]) - step.end.x, self._body.mass)
+        return model if step.measure.step(error) < FAILS * step.tolerance else None
 
     def displacement(self, state: FullState, moment: Moment) -> FloatArray:
         """u of a state at a moment [m], (n, 3), zero where pins hold."""
@@ -156,6 +174,13 @@ class Learner:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""
         wait = int(np.clip(2 * memory.progress.pause, *_PAUSES))
         return replace(memory, progress=memory.progress._replace(passes=0, wait=wait, pause=wait))
+
+    def give_up(self, memory: Memory) -> Memory:
+        """The memory after what was learned brought but a few steps; what was kept goes, and something new may come."""
+        kept = tuple(kept for kept in memory.kept if memory.learned is None or kept.rule is not memory.learned.rule)
+        if len(kept) == len(memory.kept):
+            return self.pause(memory)
+        return replace(memory, kept=kept, progress=memory.progress._replace(passes=0))
 
     def _stiffness(self, pins: Pins) -> RestStiffness:
         key = pins.vertices.tobytes() + pins.held.tobytes()

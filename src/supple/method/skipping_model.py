@@ -18,7 +18,7 @@ from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
 
-__all__ = ["Arrival", "Learned", "LearnedModel"]
+__all__ = ["Arrival", "Kept", "Learned", "LearnedModel"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
@@ -36,6 +36,17 @@ class Learned:
     """u₀ [m], (n, 3)."""
     stiffness: float
     """The factor by events that it was learned with."""
+
+
+class Kept(NamedTuple):
+    """What of something learned serves again, wherever the body is then."""
+
+    basis: Basis
+    rule: Rule
+
+    def about(self, u: FloatArray, stiffness: float) -> Learned:
+        """Learned about a displacement u [m], (n, 3), under a factor of stiffness by events."""
+        return Learned(self.basis, self.rule, u - self.basis.lift(self.basis.project(u)), stiffness)
 
 
 class Arrival(NamedTuple):

@@ -15,9 +15,9 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, refuse_other_pins
 from supple.method.full import FullSolver
+from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_paper_basis import Grower, Grown
 from supple.method.skipping_paper_dynamic import DynamicIntegrator
-from supple.method.skipping_paper_place import PlainPlace, SkinnedPlace
 from supple.method.skipping_paper_state import PaperState, pack_paper, unpack_paper
 from supple.method.skipping_paper_static import QuasistaticIntegrator
 from supple.method.skipping_paper_steps import Settings, Step, Steps, pose_of
@@ -81,10 +81,9 @@ class PaperSkippingSolver:
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,
             max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
-        place = (
-            PlainPlace(body, integrator, newton_tolerance) if rig is None else SkinnedPlace(body, rig, newton_tolerance)
-        )
-        self._rig, self._steps = rig, Steps(body, self._full, place)
+        self._rig, self._carrier = rig, Carrier(body, rig)
+        models = CarriedModels(self._carrier, integrator, newton_tolerance)
+        self._steps = Steps(self._carrier, self._full, models)
         algorithm = QuasistaticIntegrator if self.is_static else DynamicIntegrator
         self._integrator: QuasistaticIntegrator | DynamicIntegrator = algorithm(self._steps, self.settings)
         self._grower: tuple[bytes, Grower] | None = None
@@ -114,7 +113,7 @@ class PaperSkippingSolver:
             return self._full.positions(state.full, vertices)
         assert state.learned is not None
         assert state.motion is not None
-        return self._steps.place.model(state.learned, state.pose).positions(state.motion[0], vertices)
+        return self._steps.models.of(state.learned, state.pose).positions(state.motion[0], vertices)
 
     def to_full(self, state: PaperState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
@@ -163,7 +162,7 @@ class PaperSkippingSolver:
         now += offset[pins.vertices].tobytes()
         if self._grower is None or self._grower[0] != now:
             grower = Grower(
-                self.body, pins, self._steps.place, max_rank=self.settings.max_rank, discard=self.settings.discard,
+                self._carrier, pins, max_rank=self.settings.max_rank, discard=self.settings.discard,
                 offset=offset, stiffness=live.stiffness,
             )  # fmt: skip
             self._grower = now, grower

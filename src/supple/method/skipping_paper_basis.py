@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.greedy import train_greedy
-from supple.elastic import Body, Pins
+from supple.elastic import Pins
 from supple.errors import SuppleWarning
 from supple.linalg.orthonormal import remove_components
+from supple.method.skipping_carried import Carrier
 from supple.method.skipping_measure import rms
 from supple.method.skipping_model import Learned
-from supple.method.skipping_paper_place import Answers, Place
+from supple.method.skipping_paper_answers import Answers, pose_problem, record_answers
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -53,17 +54,17 @@ class Grower:
 
     def __init__(
         self,
-        body: Body,
+        carrier: Carrier,
         pins: Pins,
-        place: Place,
         *,
         max_rank: int,
         discard: float,
         offset: FloatArray | None = None,
         stiffness: float = 1.0,
     ) -> None:
-        """`place`: what displacements mean; `offset` [m], (n, 3): where pins hold; `stiffness`: by events."""
-        self._place, self._body, self._stiffness = place, body, stiffness
+        """`offset` [m], (n, 3): where pins hold; `stiffness`: by events."""
+        body = carrier.body
+        self._carrier, self._body, self._pins, self._stiffness = carrier, body, pins, stiffness
         self._offset = np.zeros_like(body.mesh.vertices) if offset is None else offset
         self._max_rank, self._discard = max_rank, discard
         self._rest = RestStiffness(body.pinned(pins))
@@ -82,7 +83,7 @@ class Grower:
 
     def displacement(self, x: FloatArray, pose: FloatArray) -> FloatArray:
         """u of positions x [m], (n, 3), in a pose: zero where pins hold."""
-        return np.asarray(self._place.displacement(x, pose) - self._offset)
+        return self._carrier.displacement(x - self._offset, pose, self._pins)
 
     def modify(self, grown: Grown, u: FloatArray, pose: FloatArray) -> tuple[Grown, float]:
         """Algorithm 1: U with what u [m], (n, 3), in a pose adds to it, and ‖u_⊥‖_RMS.
@@ -157,7 +158,7 @@ class Grower:
 
     def _record(self, u: FloatArray, pose: FloatArray) -> Answers:
         """The forces of a training pair: pins hold where they do."""
-        return self._place.record(u + self._offset, pose)
+        return record_answers(self._carrier, u + self._offset, pose)
 
     def _train(self, grown: Grown, basis: Basis) -> Grown:
         """Line 10 of Algorithm 1: An et al.'s greedy cubature from the key elements so far; those of no weight go."""
@@ -166,7 +167,7 @@ class Grower:
             return Grown()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # the paper's tests judge the model
-            problem = self._place.problem(basis, grown.answers)
+            problem = pose_problem(self._carrier, basis, grown.answers)
             rule = train_greedy(problem, _CUBATURE, np.random.default_rng(0), warm)
         columns = self._rest.gather(basis.columns)
         stiff = np.einsum("ij,ij->j", columns, self._rest.matrix @ columns)

@@ -91,7 +91,7 @@ class QuasistaticIntegrator:
         assert state.grown.learned is not None
         forces = self._samples(state)
         load = self._steps.load(state, step.inputs)[forces.vertices]
-        model = self._steps.place.model(state.grown.learned, pose_of(step.inputs.end))
+        model = self._steps.models.of(state.grown.learned, pose_of(step.inputs.end))
         x = model.positions(end.motion[0], forces.needed)
         return forces.residual(x, load, state.live.stiffness)
 
@@ -130,10 +130,9 @@ class QuasistaticIntegrator:
             if grown.learned is not None:
                 motion = self._steps.project(grown.learned, begin, step.inputs.begin)  # line 10
                 shadow = self._steps.take_reduced(grown.learned, motion, state, step.inputs)  # line 11
-                model = self._steps.place.model(grown.learned, pose)
-                q = model.project(end.x, end.v, end.a)[0] if shadow is None else shadow.motion[0]
+                q = self._steps.project(grown.learned, end, step.inputs.end)[0] if shadow is None else shadow.motion[0]
                 if shadow is not None and report.touching is None and not self._is_held(state):
-                    x = model.positions(q)
+                    x = self._steps.models.of(grown.learned, pose).positions(q)
                     if grower.rms(end.x - x) < self._settings.error:  # lines 12, 13
                         upper = max(upper, self._residual(state, x, step))  # lines 14 to 16
                 grown = grower.remember(grown, q, pose)  # line 19

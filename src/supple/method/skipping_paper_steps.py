@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body
 from supple.method.full import FullSolver
+from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_model import Arrival, Learned
 from supple.method.skipping_paper_basis import Grower
-from supple.method.skipping_paper_place import Place
 from supple.method.skipping_paper_state import PaperState
 from supple.method.state import FullState
 from supple.solve.forces import external_force
@@ -54,8 +53,8 @@ def pose_of(moment: Moment) -> FloatArray:
 class Steps:
     """Takes full steps by the full solver, and reduced ones in what was learned."""
 
-    def __init__(self, body: Body, full: FullSolver, place: Place) -> None:
-        self.body, self.full, self.place = body, full, place
+    def __init__(self, carrier: Carrier, full: FullSolver, models: CarriedModels) -> None:
+        self.carrier, self.body, self.full, self.models = carrier, carrier.body, full, models
 
     def load(self, state: PaperState, inputs: Inputs) -> FloatArray:
         """Forces on the vertices at the end of a step [N], (n, 3)."""
@@ -63,12 +62,14 @@ class Steps:
 
     def take_reduced(self, learned: Learned, motion: FloatArray, state: PaperState, inputs: Inputs) -> Arrival | None:
         """A subspace time step; None where Newton's method fails."""
-        model = self.place.model(learned, pose_of(inputs.end))
+        model = self.models.of(learned, pose_of(inputs.end))
         return model.step(motion, self.load(state, inputs), inputs.duration, model.elastic(motion[0]))
 
     def project(self, learned: Learned, state: FullState, moment: Moment) -> FloatArray:
         """Uᵀ [u u̇ ü], (3, r), of a state at a moment."""
-        return self.place.model(learned, pose_of(moment)).project(state.x, state.v, state.a)
+        pins, basis = state.live.pins(self.body.pins), learned.basis
+        u = self.carrier.displacement(state.x, pose_of(moment), pins) - learned.offset
+        return np.array([basis.project(field) for field in (u, state.v, state.a)])
 
     def lift(self, state: PaperState) -> FullState:
         """The motion of every vertex, U [q q̇ q̈] in a subspace."""
@@ -77,12 +78,12 @@ class Steps:
         assert state.learned is not None
         assert state.motion is not None
         (q, v, a), basis = state.motion, state.learned.basis
-        x = self.place.model(state.learned, state.pose).positions(q)
+        x = self.models.of(state.learned, state.pose).positions(q)
         return FullState(state.time, x, basis.lift(v), basis.lift(a), state.live)
 
     def may_touch(self, learned: Learned, state: PaperState, end: Arrival, inputs: Inputs) -> bool:
         """Whether anything may be touched on the way to the end of a reduced step: such steps are full."""
         if not self.full.is_touchable:
             return False
-        x = self.place.model(learned, pose_of(inputs.end)).positions(end.motion[0])
+        x = self.models.of(learned, pose_of(inputs.end)).positions(end.motion[0])
         return self.full.foresee_contacts(self.lift(state), x, inputs) > 0

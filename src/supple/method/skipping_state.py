@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
-from supple.method.skipping_model import Learned
+from supple.method.skipping_model import Kept, Learned
 from supple.method.state import FullState, pack_live, pack_state, unpack_live, unpack_state
 from supple.solve.live import Live
 from supple.subspace import Basis
@@ -63,6 +63,8 @@ class Memory:
     """Upper triangle of a full step's matrix, whose factor is used again."""
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
+    kept: tuple[Kept, ...] = ()
+    """What is tried before anything is learned anew, last one first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,11 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
             "gram": memory.window.gram,
             "poses": np.stack(memory.window.poses),
         }
-    for name, basis in (("basis", memory.basis), ("learned", None if learned is None else learned.basis)):
+    bases = {"basis": memory.basis, "learned": None if learned is None else learned.basis}
+    for k, kept in enumerate(memory.kept):
+        bases[f"kept{k}"] = kept.basis
+        found |= {f"kept{k}/members": kept.rule.members, f"kept{k}/weights": kept.rule.weights}
+    for name, basis in bases.items():
         if basis is not None:
             found |= {f"{name}/columns": basis.columns, f"{name}/importance": basis.importance}
             found[f"{name}/source"] = np.array(basis.source)
@@ -122,6 +128,7 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         "duration": memory.situation.duration,
         "stiffness": memory.situation.stiffness,
         "rule": None if learned is None else [learned.rule.training_error, learned.stiffness],
+        "kept": [[kept.rule.training_error, learned is not None and kept.rule is learned.rule] for kept in memory.kept],
     }
     arrays |= {name: array for name, array in found.items() if array is not None}
     arrays["pins"] = np.frombuffer(memory.situation.pins, np.uint8)
@@ -135,11 +142,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     """The state that was packed, of a body with these masses [kg], (n,)."""
     numbers = json.loads(str(arrays["skipping"]))
     found = {name: np.asarray(arrays[name], np.float64) for name in _FIELDS if name in arrays}
+    known = numbers.get("kept", [])
 
     def basis(name: str) -> Basis | None:
         if f"{name}/columns" not in arrays:
             return None
-        columns, importance = found[f"{name}/columns"], found[f"{name}/importance"]
+        columns, importance = (np.asarray(arrays[f"{name}/{part}"], np.float64) for part in ("columns", "importance"))
         return Basis(columns, mass, str(arrays[f"{name}/source"]), importance)
 
     window = Window(mass)
@@ -150,13 +158,22 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
         error, stiffness = numbers["rule"]
         rule = Rule(np.asarray(arrays["members"], np.int64), found["weights"], error, trainer="pool")
         learned = Learned(own, rule, found["offset"], stiffness)
+    kept = []
+    for k, (error, is_used) in enumerate(known):
+        space = basis(f"kept{k}")
+        assert space is not None
+        members, weights = (arrays[f"kept{k}/{part}"] for part in ("members", "weights"))
+        rule = Rule(np.asarray(members, np.int64), np.asarray(weights, np.float64), error, trainer="pool")
+        kept.append(Kept(space, learned.rule if is_used and learned is not None else rule))
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
     progress = Progress(*numbers["progress"])
-    memory = Memory(window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"))
-    kept = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
+    memory = Memory(
+        window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), tuple(kept)
+    )
+    full = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
     return SkippingState(
-        memory=memory, full=unpack_state(kept) if kept else None, motion=found.get("motion"), live=unpack_live(arrays),
+        memory=memory, full=unpack_state(full) if full else None, motion=found.get("motion"), live=unpack_live(arrays),
         load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"),
         **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
@@ -164,5 +181,4 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
 
 _FIELDS = (
     "motion", "load", "trend", "turn", "matrix", "pose", "fields", "gram", "poses", "weights", "offset",
-    "basis/columns", "basis/importance", "learned/columns", "learned/importance",
 )  # fmt: skip

@@ -268,7 +268,7 @@ def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
         solver, said = projective_solver(stage.scene, stage.tied, drive.colliders, stage.contact, drive.forces(0.0))
         return Built(**parts, solver=solver, said=tuple(said))
     if stage.scene.method.name == "skipping":
-        return Built(**parts, solver=skipping_solver(stage))
+        return Built(**parts, solver=skipping_solver(stage, model), model=model)
     if model is None:
         raise SceneError(
             f'method.name = "{stage.scene.method.name}" needs a trained model: give one, or use prepare_scene(), which '
@@ -294,8 +294,8 @@ def full_solver(stage: Stage) -> FullSolver:
     )
 
 
-def skipping_solver(stage: Stage) -> SkippingSolver | PaperSkippingSolver:
-    """The solver of a scene that takes full steps only where it must."""
+def skipping_solver(stage: Stage, model: TrainedModel | None = None) -> SkippingSolver | PaperSkippingSolver:
+    """The solver of a scene that takes full steps only where it must; a model is what it begins with."""
     time, method = stage.scene.time, stage.scene.method
     settings: dict[str, Any] = {
         "integrator": time.integrator,
@@ -311,8 +311,13 @@ def skipping_solver(stage: Stage) -> SkippingSolver | PaperSkippingSolver:
     if method.max_rank is not None:
         settings["max_rank"] = method.max_rank
     if method.estimator == "paper":
+        if model is not None or method.save is not None:
+            key = "save" if model is None else "model"
+            raise SceneError(f'method.{key} is not for estimator = "paper", which learns every run anew: remove it.')
         return PaperSkippingSolver(stage.body, tolerance=method.tolerance, discard=method.discard, **settings)
-    return SkippingSolver(stage.body, tolerance=method.accuracy, **settings)
+    if (stage.drive.rigging is not None and method.save is not None) or not isinstance(model, ReducedModel | None):
+        raise SceneError("what is learned of a body with a [rig] is not kept yet: remove method.save and method.model.")
+    return SkippingSolver(stage.body, tolerance=method.accuracy, model=model, **settings)
 
 
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:

@@ -91,7 +91,7 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
     if method == "skipping":
         if asked.models:
             raise SceneError("skipping learns while it runs and takes no models: leave  --models  out.")
-        found = [Contestant(method, add_solver(stage))]
+        found = [Contestant(method, prepare_scene(stage, listener, asked.source))]
     elif asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
-from supple.io.files import writing
+from supple.io.files import probe_folder, writing
 from supple.scene.build import Built, set_stage
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
@@ -50,12 +50,16 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     scene = scene.under(asked.method or scene.method.name)
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
-    written = [*outputs, *(path for path in (asked.write_scene, asked.json) if path is not None)]
-    model = scene.method.model or (default_model(asked.source) if scene.method.name != "full" else None)
+    save = _choose_model(scene, warn)
+    model = scene.method.model or (None if scene.method.name in ("full", "skipping") else default_model(asked.source))
+    learned = None if save is None or str(save) == model else save  # what was learned may take its own place
+    written = [*outputs, *(path for path in (asked.write_scene, asked.json, learned) if path is not None)]
     solids = [table.file for table in scene.collider]
     _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
+    if save is not None and save.resolve() in {path.resolve() for path in outputs}:
+        raise OutputError(f"{save} is both an output and where the model goes: name another.")
     events = None if asked.replay is None else load_events(asked.replay)
     _show_scene(asked, scene, say)
     stage = set_stage(scene)
@@ -96,6 +100,20 @@ def _choose_outputs(asked: Launch, scene: Scene) -> list[Path]:
     return [Path(f"{bare_name(asked.source)}.usdc")]
 
 
+def _choose_model(scene: Scene, warn: Say) -> Path | None:
+    """Where the model goes that a run learns."""
+    if scene.method.save is None:
+        return None
+    if scene.method.name != "skipping":
+        warn('warning: method.save and --save-model are for method.name = "skipping" alone: no model is written')
+        return None
+    path = Path(scene.method.save)
+    if path.suffix.lower() != ".npz":
+        raise OutputError(f"{path} is no name for a model: end it in .npz.")
+    probe_folder(path)
+    return path
+
+
 def _protect_inputs(outputs: Sequence[Path], inputs: Sequence[object]) -> None:
     """Refuse an output that would replace a file the run reads, itself or by one of its numbered frames."""
     read = {Path(name).resolve() for name in inputs if isinstance(name, str | Path)}
@@ -132,7 +150,7 @@ def _closing_words(result: RunResult, asked: Launch) -> list[str]:
     """What was done and where it lies."""
     lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
     lines += tell_timeline(result.rows)
-    lines += [f"wrote {path}" for path in (*result.files, result.timeline) if path is not None]
+    lines += [f"wrote {path}" for path in (*result.files, result.timeline, result.model) if path is not None]
     if result.stopped:
         lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
     return lines
@@ -144,6 +162,7 @@ def _resume_command(asked: Launch) -> str:
     options = {
         "--method": asked.method,
         "--model": changes.get("method", {}).get("model"),
+        "--save-model": changes.get("method", {}).get("save"),
         "--frames": changes.get("time", {}).get("frames"),
         "--units": changes.get("units"),
         "--up-axis": changes.get("up_axis"),
@@ -173,6 +192,7 @@ def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> d
         "metres_per_unit": built.scene.metres,
         "up_axis": built.scene.up_axis,
         "ms_per_frame": result.ms_per_frame,
+        "learned": None if result.model is None else str(result.model),
         "timeline": None if result.timeline is None else str(result.timeline),
         "findings": [asdict(finding) for finding in findings],
         "rows": [asdict(row) for row in result.rows],

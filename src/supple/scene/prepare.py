@@ -16,7 +16,15 @@ from supple.io.files import probe_folder
 from supple.io.model_file import load_model, save_model
 from supple.io.posespace_file import load_posespace, save_posespace
 from supple.io.skinned_file import load_skinned, save_skinned
-from supple.method import ArticulatedModel, PoseSpaceModel, ReducedModel, TrainedModel, count_elements, count_rank
+from supple.method import (
+    ArticulatedModel,
+    PoseSpaceModel,
+    ReducedModel,
+    SkippingSolver,
+    TrainedModel,
+    count_elements,
+    count_rank,
+)
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
@@ -25,7 +33,7 @@ from supple.scene.training import train_model
 from supple.scene.training_poses import train_posespace
 from supple.scene.training_table import TrainingTable
 
-__all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "train_scene"]
+__all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "save_learned", "train_scene"]
 
 OTHER_LOADS = "was trained for other loads, pins, motions or time steps"
 
@@ -39,8 +47,12 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     method = stage.scene.method
     if method.is_projective:
         return _prepare_projective(stage, listener)
-    if method.name in ("full", "skipping"):
+    if method.name == "full" or (method.name == "skipping" and method.model is None):
         return add_solver(stage)
+    if method.name == "skipping":
+        model = _load(stage, Path(str(method.model)))
+        listener.say(f"begins with {method.model}: rank {count_rank(model)}, {count_elements(model)} elements")
+        return add_solver(stage, model)
     if method.model is not None:
         return add_solver(stage, load_named(stage, Path(method.model), listener))
     path = None if source is None else default_model(source)
@@ -92,6 +104,19 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     if path is not None:
         listener.say(f"wrote {_save(stage, path, model)}")
     return model
+
+
+def save_learned(built: Built, state: Any, listener: Listener) -> Path | None:
+    """What a run that skips steps has learned in `state`, its last, as a model where the scene asks for it."""
+    path = built.scene.method.save
+    if path is None or not isinstance(built.solver, SkippingSolver):
+        return None
+    model = built.solver.tell_learned(state)
+    if model is None:
+        listener.say(f"nothing was learned of the body as it is pinned in the scene, so {path} is not written")
+        return None
+    model = replace(model, facts={**model.facts, "loads_stamp": stamp_loads(built)})
+    return save_model(Path(path), model, built.body)
 
 
 def _load(stage: Stage, path: Path) -> TrainedModel:

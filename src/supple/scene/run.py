@@ -11,6 +11,7 @@ from supple.errors import ConvergenceError
 from supple.scene.build import Built
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
+from supple.scene.prepare import save_learned
 from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
 from supple.scene.replay import EventLog
@@ -30,6 +31,7 @@ class RunResult:
     checkpoint: Path | None  #: where it can be resumed, when it was stopped
     rows: tuple[FrameRow, ...] = field(repr=False, default=())
     timeline: Path | None = None  #: what each step was, for a method that skips some
+    model: Path | None = None  #: what was learned on the way, where the scene asks for it
 
     @property
     def ms_per_frame(self) -> float:
@@ -93,4 +95,5 @@ def _record_frames(
     if now.frame < last:
         return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows), timeline.file)
     recorder.discard_checkpoint()
-    return RunResult(now.frame, False, recorder.files, None, tuple(rows), timeline.file)
+    learned = save_learned(built, now.state, listener)
+    return RunResult(now.frame, False, recorder.files, None, tuple(rows), timeline.file, learned)

@@ -121,7 +121,10 @@ class MethodTable(Section):
     model: Annotated[str | None, FILE] = Field(
         default=None,
         description="reduced, posespace: trained model (default: `NAME.model.npz` beside the scene, trained when it is "
-        "missing)",
+        "missing); skipping: model to begin with, of this or another run (default: none)",
+    )
+    save: Annotated[str | None, FILE] = Field(
+        default=None, description="skipping: where what was learned is left as a model when the run ends"
     )
     rank: int | None = Field(
         default=None,
