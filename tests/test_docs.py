@@ -154,7 +154,18 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
 
     monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
-    for name in ("full", "io", "mesh", "reduced", "cubature", "contact", "rig", "skip_beam"):
+    for name in (
+        "full",
+        "io",
+        "mesh",
+        "reduced",
+        "cubature",
+        "contact",
+        "contact_folds",
+        "rig",
+        "skip_beam",
+        "pose_ape",
+    ):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     for block in blocks(page, "toml", "console", "sh", ""):
         if block.kind == "toml":
