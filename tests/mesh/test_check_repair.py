@@ -284,3 +284,12 @@ def _hits(segment, triangle) -> bool:
     matrix = np.column_stack([segment[0] - segment[1], triangle[1] - triangle[0], triangle[2] - triangle[0]])
     t, u, v = np.linalg.solve(matrix, segment[0] - triangle[0])
     return bool(0 < t < 1 and u > 0 and v > 0 and u + v < 1)
+
+
+def test_a_face_that_faces_the_wrong_way_hides_no_hole_beside_it(cube: PolygonSoup) -> None:
+    quads = cube.indices.reshape(6, 4)[1:].copy()  # the first face is missing
+    beside = int(np.flatnonzero(np.isin(quads, cube.indices[:4]).any(axis=1))[0])
+    quads[beside] = quads[beside, ::-1]
+    broken = PolygonSoup(cube.vertices, np.full(5, 4, np.int32), quads.ravel())
+    counts = {flaw.kind: flaw.count for flaw in check_surface(broken)}
+    assert counts == {"holes": 1, "mixed winding": 2}

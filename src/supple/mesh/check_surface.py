@@ -162,7 +162,9 @@ def _check_joints(surface: TriMesh, owner: NDArray[np.int64]) -> Iterator[Flaw]:
         what = f"the surface falls into {len(parts)} parts"
         then = "filled with tets, parts that do not overlap stay apart, and small ones are dropped"
         yield Flaw("several components", "note", len(parts), (), (), what, then, "pick groups, or join them")
-    loops = border_loops(surface.triangles)
+    flips = flips_to_agree(surface)
+    # A face beside a hole that faces the wrong way must not hide it
+    loops = border_loops(np.where(flips[:, None], surface.triangles[:, ::-1], surface.triangles))
     if loops:
         order = sorted(loops, key=len, reverse=True)
         near = locate(surface.vertices, [np.array(loop) for loop in order], np.arange(len(order)))[1]
@@ -177,7 +179,7 @@ def _check_joints(surface: TriMesh, owner: NDArray[np.int64]) -> Iterator[Flaw]:
         then = f"inside and outside are not clear there; {STUFFED}, a collider may"
         where = tuple(int(edge[0]) for edge in edges[:5])
         yield Flaw("non-manifold edges", "warning", len(edges), where, near, what, then, "remesh the surface")
-    yield from _check_sides(surface)
+    yield from _check_sides(surface, flips)
     pairs = crossing_pairs(surface.vertices, surface.triangles)
     if len(pairs):
         place = locate(surface.vertices, surface.triangles, pairs[:, 0])
@@ -186,8 +188,7 @@ def _check_joints(surface: TriMesh, owner: NDArray[np.int64]) -> Iterator[Flaw]:
         yield Flaw("self-intersections", "warning", len(pairs), *place, what, then, "fill it with  supple mesh")
 
 
-def _check_sides(surface: TriMesh) -> Iterator[Flaw]:
-    flips = flips_to_agree(surface)
+def _check_sides(surface: TriMesh, flips: NDArray[np.bool_]) -> Iterator[Flaw]:
     turned = int(flips.sum())
     if 0 < turned < len(flips):
         place = locate(surface.vertices, surface.triangles, np.flatnonzero(flips))
