@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.io.gltf_container import GltfFile, open_gltf
+from supple.io.gltf_nodes import place_nodes
 from supple.io.raw import RawSurface, to_indices
 from supple.io.source import Source, read_source
 from supple.mesh import weld_points
 
-__all__ = ["parse_gltf", "place_nodes", "read_gltf", "read_triangles"]
+__all__ = ["DRAWN", "parse_gltf", "read_gltf", "read_triangles", "read_uv"]
 
-TRIANGLES, STRIP, FAN = 4, 5, 6
+TRIANGLES, STRIP, FAN = DRAWN = 4, 5, 6
 SKIN_NOTE = "its skin is left out: the vertices are as bound"
 
 
@@ -69,52 +70,6 @@ def _join(source: Source, parts: list[_Part], notes: tuple[str, ...]) -> RawSurf
     )
 
 
-def place_nodes(file: GltfFile) -> list[tuple[int, NDArray[np.float64]]]:
-    """Every node of the scene with the matrix (4, 4) that carries column vectors to the world."""
-    nodes = file.entries("nodes")
-    scenes = file.entries("scenes")
-    if scenes:
-        chosen = scenes[min(file.whole(file.tree.get("scene", 0), "the scene"), len(scenes) - 1)]
-        waiting = [(root, np.eye(4)) for root in file.list_of(chosen, "nodes")]
-    else:
-        children = {child for node in nodes for child in file.list_of(node, "children")}
-        waiting = [(place, np.eye(4)) for place in range(len(nodes)) if place not in children]
-    placed: list[tuple[int, NDArray[np.float64]]] = []
-    seen: set[int] = set()
-    while waiting:
-        number, above = waiting.pop(0)
-        node = file.entry("nodes", number)
-        if number in seen:
-            raise file.source.damaged(f"node {number} has two parents")
-        seen.add(number)
-        matrix = above @ _local_matrix(file, node)
-        placed.append((number, matrix))
-        waiting += [(child, matrix) for child in file.list_of(node, "children")]
-    return placed
-
-
-def _local_matrix(file: GltfFile, node: dict[str, Any]) -> NDArray[np.float64]:
-    if "matrix" in node:
-        return _numbers(file, node["matrix"], 16, "a node's matrix").reshape(4, 4).T
-    x, y, z, w = _numbers(file, node.get("rotation", [0, 0, 0, 1]), 4, "a node's rotation")
-    matrix = np.eye(4)
-    matrix[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    matrix[:3, :3] *= _numbers(file, node.get("scale", [1, 1, 1]), 3, "a node's scale")
-    matrix[:3, 3] = _numbers(file, node.get("translation", [0, 0, 0]), 3, "a node's translation")
-    return matrix
-
-
-def _numbers(file: GltfFile, values: object, count: int, what: str) -> NDArray[np.float64]:
-    plain = isinstance(values, list) and all(isinstance(value, int | float) for value in values)
-    if not plain or len(values) != count or not np.isfinite(np.array(values, np.float64)).all():  # type: ignore[arg-type]
-        raise file.source.damaged(f"{what} is not {count} finite numbers")
-    return np.array(values, dtype=np.float64)
-
-
 def _node_parts(file: GltfFile, number: int, matrix: NDArray[np.float64]) -> list[_Part]:
     node = file.entry("nodes", number)
     if "mesh" not in node:
@@ -126,7 +81,7 @@ def _node_parts(file: GltfFile, number: int, matrix: NDArray[np.float64]) -> lis
         attributes = primitive.get("attributes") if isinstance(primitive, dict) else None
         if not isinstance(attributes, dict) or "POSITION" not in attributes:
             raise file.source.damaged(f"mesh '{name[:40]}' has a part without positions")
-        if primitive.get("mode", TRIANGLES) not in (TRIANGLES, STRIP, FAN):
+        if primitive.get("mode", TRIANGLES) not in DRAWN:
             continue  # points and lines
         vertices = file.accessor(attributes["POSITION"], ("VEC3",), "positions").astype(np.float64)
         triangles = read_triangles(file, primitive, len(vertices))
@@ -135,7 +90,7 @@ def _node_parts(file: GltfFile, number: int, matrix: NDArray[np.float64]) -> lis
             if np.linalg.det(matrix[:3, :3]) < 0:
                 triangles = triangles[:, ::-1]
         file.source.check_finite(vertices, "positions")
-        parts.append(_Part(name, vertices, triangles, _read_uv(file, attributes, len(vertices))))
+        parts.append(_Part(name, vertices, triangles, read_uv(file, attributes, len(vertices))))
     return parts
 
 
@@ -159,7 +114,7 @@ def read_triangles(file: GltfFile, primitive: dict[str, Any], count: int) -> NDA
     return np.column_stack([flat[step], flat[step + 1 + odd], flat[step + 2 - odd]])
 
 
-def _read_uv(file: GltfFile, attributes: dict[str, Any], count: int) -> NDArray[np.float64] | None:
+def read_uv(file: GltfFile, attributes: dict[str, Any], count: int) -> NDArray[np.float64] | None:
     """Texture coordinates of every vertex, with the origin at the lower left as everywhere else in supple."""
     if "TEXCOORD_0" not in attributes:
         return None

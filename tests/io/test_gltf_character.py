@@ -1,0 +1,159 @@
+"""glTF characters: what their own equation says of every vertex in every frame, evaluated apart."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pygltflib
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation, Slerp
+
+from supple.errors import FileFormatError
+from supple.io.gltf_character import load_gltf_character
+from supple.rig import SkinnedRig
+from supple.rig.hinged import hinge_motion
+
+REAL = ["human/CesiumMan.glb", "head/Alien.gltf", "bear/Fox.glb", "simple/RiggedSimple.glb", "gorilla/Yeti.gltf"]
+TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+
+class Evaluator:
+    """glTF 2.0 by the letter, over pygltflib: no code of the reader's."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = pygltflib.GLTF2().load(str(path))
+        self.path = path
+        self.above = {child: k for k, node in enumerate(self.file.nodes) for child in node.children or []}
+
+    @cache  # noqa: B019
+    def values(self, index: int) -> np.ndarray:
+        entry = self.file.accessors[index]
+        view = self.file.bufferViews[entry.bufferView]
+        buffer = self.file.buffers[view.buffer]
+        data = (self.path.parent / buffer.uri).read_bytes() if buffer.uri else self.file.binary_blob()
+        width, kind = SIZES[entry.type], np.dtype(TYPES[entry.componentType])
+        start = (view.byteOffset or 0) + (entry.byteOffset or 0)
+        stride = view.byteStride or width * kind.itemsize
+        shape, steps = (entry.count, width), (stride, kind.itemsize)
+        table = np.ndarray(shape, kind, data, start, steps).astype(float)
+        return table / np.iinfo(kind).max if entry.normalized else table
+
+    def local(self, number: int, clip: int, time: float) -> np.ndarray:
+        node = self.file.nodes[number]
+        if node.matrix is not None and len(node.matrix) == 16 and not self.keys(number, clip):
+            return np.array(node.matrix).reshape(4, 4).T
+        own = {"translation": node.translation or [0, 0, 0], "rotation": node.rotation or [0, 0, 0, 1],
+               "scale": node.scale or [1, 1, 1]}  # fmt: skip
+        own.update({path: self.at(sampler, path, time) for path, sampler in self.keys(number, clip).items()})
+        matrix = np.eye(4)
+        matrix[:3, :3] = Rotation.from_quat(own["rotation"]).as_matrix() @ np.diag(own["scale"])
+        matrix[:3, 3] = own["translation"]
+        return matrix
+
+    def keys(self, number: int, clip: int) -> dict:
+        animation = self.file.animations[clip]
+        return {
+            channel.target.path: animation.samplers[channel.sampler]
+            for channel in animation.channels
+            if channel.target.node == number
+        }
+
+    def at(self, sampler, path: str, time: float) -> np.ndarray:
+        times, values = self.values(sampler.input)[:, 0], self.values(sampler.output)
+        time = float(np.clip(time, times[0], times[-1]))
+        if sampler.interpolation == "CUBICSPLINE":
+            values = values.reshape(len(times), 3, -1)
+            place = min(int(np.searchsorted(times, time, "right")) - 1, len(times) - 2)
+            pair = slice(place, place + 2)
+            slopes = np.stack([values[place, 2], values[place + 1, 0]])
+            return CubicHermiteSpline(times[pair], values[pair, 1], slopes)(time)
+        if sampler.interpolation == "STEP":
+            return values.reshape(len(times), -1)[np.searchsorted(times, time, "right") - 1]
+        if path == "rotation":
+            return Slerp(times, Rotation.from_quat(values))(time).as_quat()
+        values = values.reshape(len(times), -1)
+        return np.array([np.interp(time, times, column) for column in values.T])
+
+    @cache  # noqa: B019
+    def world(self, number: int, clip: int, time: float) -> np.ndarray:
+        own = self.local(number, clip, time)
+        return self.world(self.above[number], clip, time) @ own if number in self.above else own
+
+    def points(self, number: int, primitive: int, clip: int, time: float) -> np.ndarray:
+        node = self.file.nodes[number]
+        mesh = self.file.meshes[node.mesh]
+        part = mesh.primitives[primitive]
+        points = self.values(part.attributes.POSITION)
+        if part.targets:
+            shares = mesh.weights
+            if "weights" in self.keys(number, clip):
+                shares = self.at(self.keys(number, clip)["weights"], "weights", time)
+            for share, target in zip(shares, part.targets, strict=True):
+                points = points + share * self.values(target["POSITION"])
+        skin = self.file.skins[node.skin]
+        inverse = self.values(skin.inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
+        self.world.cache_clear()
+        joints = np.array([self.world(k, clip, time) @ i for k, i in zip(skin.joints, inverse, strict=True)])
+        weights = self.values(part.attributes.WEIGHTS_0)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        blend = np.einsum("nk,nkab->nab", weights, joints[self.values(part.attributes.JOINTS_0).astype(int)])
+        return np.einsum("nab,nb->na", blend, np.column_stack([points, np.ones(len(points))]))[:, :3]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_skinned_points_are_those_of_the_gltf_equation(shared_data, name):
+    character, truth = load_gltf_character(shared_data / name), Evaluator(shared_data / name)
+    for place, clip in enumerate(character.clips):
+        for frame in {0, len(clip.times) // 3, len(clip.times) - 1}:
+            for number in {0, len(character.parts) - 1}:
+                part = character.parts[number]
+                node, primitive = map(int, part.place.split("/"))
+                wanted = truth.points(node, primitive, place, clip.times[frame])
+                found = character.points(number, clip, frame)
+                assert np.abs(found - wanted).max() < 2e-6 * np.ptp(wanted, axis=0).max()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_bones_that_keep_their_length_play_the_clips_too(shared_data, name):
+    character = load_gltf_character(shared_data / name)
+    skeleton, part = character.skeleton, character.parts[0]
+    size = np.ptp(part.vertices, axis=0).max()
+    rig = SkinnedRig(skeleton, part.influences, part.vertices, "linear")
+    for clip in character.clips:
+        hinged = hinge_motion(skeleton, clip.times, clip.turns, clip.shifts)
+        assert hinged.misses.max() < 3e-3 * size  # the walking man's hands slide a little, the others' do not
+        for frame in (0, len(clip.times) // 2):
+            plain = type(part)(part.name, "", part.vertices, part.counts, part.corners, part.influences)
+            wanted = type(character)("", (plain,), skeleton).points(0, clip, frame)
+            found = rig.positions(hinged.motion.at(clip.times[frame]))
+            assert np.abs(found - wanted).max() < 1.5 * hinged.misses.max() + 1e-6 * size
+
+
+def test_parts_keep_order_texture_material_and_shapes(shared_data):
+    character = load_gltf_character(shared_data / "head/Alien.gltf", metres=0.01)
+    head = character.parts[0]
+    assert [part.name for part in character.parts][:3] == ["AlienHead", "Collar", "CollarClasp"]
+    assert (len(head.vertices), head.uv.shape, len(head.targets)) == (8354, (len(head.corners), 2), 2)
+    assert character.metres_per_unit == 0.01
+    assert np.ptp(head.vertices, axis=0).max() < 0.01
+    assert np.abs(character.clips[0].shares[0]).max() > 0.5
+    assert len(character.skeleton) < 10
+    mesh = Evaluator(shared_data / "head/Alien.gltf")
+    given = mesh.values(mesh.file.meshes[0].primitives[0].attributes.POSITION)
+    carried = given @ head.bind[:3, :3].T + head.bind[:3, 3]
+    np.testing.assert_allclose(carried, head.vertices, atol=1e-9)
+
+
+def test_idle_joints_above_and_beside_the_body_are_left_out(shared_data):
+    character = load_gltf_character(shared_data / "bear/Fox.glb")
+    assert character.skeleton.names[0] == "b_Hip_01"  # below two that only carry it
+    assert [clip.name for clip in character.clips] == ["Survey", "Walk", "Run"]
+    assert character.clips[0].fps == 24.0
+
+
+def test_missing_buffer_is_named(shared_data, tmp_path):
+    (tmp_path / "Yeti.gltf").write_bytes((shared_data / "gorilla/Yeti.gltf").read_bytes())
+    with pytest.raises(FileFormatError, match=r"Yeti\.bin"):
+        load_gltf_character(tmp_path / "Yeti.gltf")
