@@ -2,12 +2,14 @@
 
 usd-core is native code that damaged files can crash; here such a crash ends nothing but this script. It imports
 nothing of supple, so that it starts fast. FOLDER gets .npy files and facts.json; a fault that it finds itself goes
-there as {"error": ...}. WANTED is "info", "tets", "surface" or "frames".
+there as {"error": ...}. WANTED is "info", "tets", "surface", "frames" or "character".
 """
 
 import json
+import runpy
 import sys
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,14 @@ def _extract(path: Path, folder: Path, wanted: str, most_frames: int) -> dict[st
         return facts | _save_tets(stage, folder)
     if wanted == "surface":
         return facts | _save_surfaces(stage, folder)
+    if wanted == "character":
+        tools = SimpleNamespace(
+            array=_array, world=_world, turned=_turned, code=_code, save_faces=_save_faces, damaged=Damaged,
+            no_mesh=NO_MESH,
+        )  # fmt: skip
+        skel = runpy.run_path(str(Path(__file__).with_name("usd_skel.py")))
+        facts |= skel["save_character"](stage, folder, most_frames, tools)
+        return facts
     return facts | _save_frames(stage, folder, most_frames)
 
 

@@ -26,7 +26,7 @@ MEMORY, EXPANSION = 4 * 2**30, 64  # address space that every file gets, and wha
 QUIET = {"PXR_AR_DEFAULT_SEARCH_PATH": "", "PXR_WORK_THREAD_LIMIT": "1", "PYTHONWARNINGS": "ignore"}
 
 
-Wanted = Literal["info", "tets", "surface", "frames"]
+Wanted = Literal["info", "tets", "surface", "frames", "character"]
 
 
 class UsdContent:
