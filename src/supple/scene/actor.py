@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from supple.errors import SceneError
+from supple.errors import SceneError, SuppleWarning
 from supple.io.bvh import load_bvh
 from supple.rig import Motion, Skeleton
+from supple.rig.hinged import hinge_motion
+from supple.scene.figure import Figure
 from supple.scene.rig_table import RigTable
 from supple.scene.schema import MeshTable
 from supple.scene.source import Y_UP_TO_Z_UP
@@ -28,6 +31,7 @@ FloatArray = NDArray[np.float64]
 
 REST = "rest"  #: the pose that every rig has
 Y_UP = np.eye(3)
+SLACK = 0.005  #: share of a body's size by which a bone may miss its place before it is worth a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +76,23 @@ def naming(table: str) -> Iterator[None]:
         raise SceneError(f"{table}: {error}") from None
 
 
-def make_actor(table: RigTable, mesh: MeshTable, metres: float, up_axis: str) -> Actor:
-    """The skeleton of a file, in units of `metres`, or that of the built-in shape whose size is in metres."""
+def make_actor(
+    table: RigTable,
+    mesh: MeshTable,
+    metres: float,
+    up_axis: str,
+    figure: Figure | None = None,
+    clip: str | None = None,
+) -> Actor:
+    """The skeleton of a file, in units of `metres`, or that of the built-in shape whose size is in metres.
+
+    A figure has its own, and moves by one of its clips.
+    """
+    if clip is not None and (figure is None or table.skeleton is not None):
+        raise SceneError("motion: clip is one of a rigged character's: name its meshes in mesh.parts, or remove it.")
     with naming("rig"):
+        if figure is not None and table.skeleton is None:
+            return _cast(figure, clip, table.bones is not False)
         if mesh.shape is None:
             return _read_actor(table, mesh.file or "", metres)
         if table.skeleton is not None:
@@ -99,6 +117,29 @@ def _read_actor(table: RigTable, file: str, metres: float) -> Actor:
     skeleton, motion = load_bvh(Path(table.skeleton), scale=metres)
     axes = dict.fromkeys(skeleton.names, np.eye(3))
     return Actor(skeleton, table.bones is not False, {REST: skeleton.neutral}, motion, axes)
+
+
+def _cast(figure: Figure, name: str | None, is_boned: bool) -> Actor:
+    """The skeleton of a character's file, moving by a clip."""
+    character = figure.character
+    skeleton = character.skeleton
+    if skeleton is None:
+        raise SceneError(f"{character.file} brings no bones: name a BVH file as skeleton, or remove [rig].")
+    clip = character.clip(name)
+    axes = dict.fromkeys(skeleton.names, np.eye(3))
+    if clip is None:
+        return Actor(skeleton, is_boned, {REST: skeleton.neutral}, None, axes)
+    hinged = hinge_motion(skeleton, clip.times, clip.turns, clip.shifts)
+    worst = int(np.argmax(hinged.misses))
+    size = float(np.ptp(figure.body.vertices, axis=0).max())
+    if hinged.misses[worst] > SLACK * size:
+        warnings.warn(
+            f"clip '{clip.name}' stretches bones or pulls them from their joints, which is left out: they keep their "
+            f"length, and '{skeleton.names[worst]}' comes to lie {hinged.misses[worst]:.3g} m from where it was.",
+            SuppleWarning,
+            stacklevel=4,
+        )
+    return Actor(skeleton, is_boned, {REST: skeleton.neutral}, hinged.motion, axes)
 
 
 def _play(character: Character, stand: FloatArray) -> Actor:

@@ -31,6 +31,7 @@ from supple.method import (
     Solver,
     TrainedModel,
 )
+from supple.rig import SkinnedRig
 from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
@@ -38,6 +39,7 @@ from supple.scene.material import Model, describe_material, make_material
 from supple.scene.obstacle import make_obstacle
 from supple.scene.pose_stiffness import describe_stiffness, make_stiffness
 from supple.scene.projective import make_shell_body, projective_solver, refuse_unserved, tie_body
+from supple.scene.riders import seat_riders
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.rigging import Rigging, make_rigging
 from supple.scene.schema import Scene
@@ -160,6 +162,8 @@ def set_stage(scene: Scene) -> Stage:
         for number, pin in enumerate(si.pin)
     )
     rigging = make_rigging(si, source, metres)
+    if rigging is not None:
+        source = seat_riders(source, rigging.rig if isinstance(rigging.rig, SkinnedRig) else None)
     held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
     held += [] if rigging is None else [rigging.held.pins]
     body, materials = _make_body(si, mesh, Pins.merge(held), metres)

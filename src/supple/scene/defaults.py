@@ -1,4 +1,4 @@
-"""The scene a bare mesh gets: its lowest part held, gravity pulling."""
+"""The scene a bare file gets: a mesh its lowest part held, gravity pulling; a character its own clip."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from supple.io import MESH_SUFFIXES
+from supple.io.load_character import CHARACTER_SUFFIXES, load_character
+from supple.io.raw import Lacking
+from supple.io.source import mesh_suffix
+from supple.scene.character_scene import character_tables
 from supple.scene.load import load_scene, override, parse_scene
 from supple.scene.schema import Scene
+from supple.scene.units import UNITS
 
 __all__ = ["default_tables", "is_mesh_file", "open_scene"]
 
@@ -29,10 +34,21 @@ def default_tables(mesh_file: Path, up_axis: str = "y") -> dict[str, Any]:
     }
 
 
+def _tables_of(path: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The default tables of a character, where the file holds one, or else of a mesh."""
+    if mesh_suffix(path) in CHARACTER_SUFFIXES and path.exists():
+        try:
+            character = load_character(path, UNITS.get(changes.get("units", "")))
+        except Lacking:  # tetrahedra, perhaps
+            character = None
+        if character is not None and character.skeleton is not None:
+            return character_tables(path, character)
+    return default_tables(path, str(changes.get("up_axis", "y")))
+
+
 def open_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Scene:
     """The scene in a file, or a mesh file's default scene, with `changes` (see `load_scene`) made to it."""
     path = Path(path)
     if is_mesh_file(path):
-        up_axis = str((changes or {}).get("up_axis", "y"))
-        return parse_scene(override(default_tables(path, up_axis), changes or {}), source=str(path))
+        return parse_scene(override(_tables_of(path, changes or {}), changes or {}), source=str(path))
     return load_scene(path, changes)

@@ -28,6 +28,7 @@ class MotionTable(Section):
     file: Annotated[str | None, FILE] = Field(
         default=None, description="motion of any skeleton (.bvh, Pinocchio's .txt); joints are matched by their names"
     )
+    clip: str | None = Field(default=None, description="one of a rigged character's own (default: its first)")
     names: dict[str, str] = Field(
         default_factory=dict, description="of the file: its joint by the rig's, where their names do not tell"
     )
@@ -58,6 +59,8 @@ class MotionTable(Section):
     def _makes_sense(self) -> MotionTable:
         if self.file is not None and self.keys is not None:
             raise ValueError("has both file and keys: keep one of them")
+        if self.clip is not None and (self.file is not None or self.keys is not None):
+            raise ValueError("has clip beside file or keys: keep one of them")
         spare = next((name for name in _OF_FILES if name in self.model_fields_set and self.file is None), None)
         if spare is not None:
             raise ValueError(f"has {spare.rstrip('_')}, which belongs to a file: name one, or remove it")

@@ -13,7 +13,7 @@ from supple.scene.select import Select
 
 __all__ = ["HOLDS", "WEIGHTS", "RigTable"]
 
-WEIGHTS = ("heat", "biharmonic")  #: ways to find weights; any other text names a file of them
+WEIGHTS = ("heat", "biharmonic", "file")  #: ways to find weights; any other text names a file of them
 HOLDS = ("bones", "none")
 
 
@@ -35,15 +35,16 @@ class RigTable(Section):
     """
 
     skeleton: Annotated[str | None, FILE] = Field(
-        default=None, description="BVH file whose joints, at rest, lie in the mesh; for meshes from files"
+        default=None,
+        description="BVH file whose joints, at rest, lie in the mesh; for meshes from files; a character has its own",
     )
     skinning: Literal["dual_quaternion", "linear"] = Field(
         default="dual_quaternion", description="how the motions of several bones are blended at a vertex"
     )
     weights: Annotated[str, FileName(but=WEIGHTS)] = Field(
         default="heat",
-        description="how much each bone moves a vertex: `heat`, `biharmonic`, or an .npz file with `weights` (a row "
-        "for every vertex) and `joints` (the names of its columns)",
+        description="how much each bone moves a vertex: `heat`, `biharmonic`, `file` (a character's own), or an .npz "
+        "file with `weights` (a row for every vertex) and `joints` (the names of its columns)",
     )
     rest: Literal["neutral", "posed"] = Field(
         default="neutral",

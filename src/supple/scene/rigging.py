@@ -125,7 +125,8 @@ def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
     table, mesh = scene.rig, source.mesh
     if table is None:
         return None
-    actor = make_actor(table, scene.mesh, metres, scene.up_axis)
+    clip = None if scene.motion is None else scene.motion.clip
+    actor = make_actor(table, scene.mesh, metres, scene.up_axis, source.figure, clip)
     with naming("rig"):
         canvas, skin = _make_canvas(table, actor, source, metres)
         layers = stack_layers(table, actor, skin, canvas, metres)

@@ -67,6 +67,12 @@ class MeshTable(Section):
     elements: int | None = Field(
         default=None, ge=5, le=50_000_000, description="number of tetrahedra to aim at, instead of resolution"
     )
+    parts: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="of a rigged character (.glb .gltf .usd): the meshes that are its body, placed as its skeleton has "
+        "them; all others ride along",
+    )
     render: Annotated[bool | str, FILE, only((bool, str), "true, false or the name of a surface file")] = Field(
         default=True,
         description="surface file to carry along; true: the one in `file`; false: the tetrahedra's own",
@@ -78,6 +84,8 @@ class MeshTable(Section):
             raise ValueError("must have either file or shape")
         if self.resolution is not None and self.elements is not None:
             raise ValueError("has both resolution and elements, which say the same thing twice: keep one of them")
+        if self.parts is not None and self.file is None:
+            raise ValueError("has parts, which belong to the file of a character: name one, or remove it")
         if self.size and self.shape is None:
             raise ValueError("has size, which belongs to a built-in shape: remove it, or set units")
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ def find_weights(how: str, source: Source, skeleton: Skeleton) -> Influences:
     """Influences of the skeleton's joints on the tetrahedra's vertices, by the name of a way or of a file."""
     if how in FINDERS:
         return FINDERS[how](source.mesh, skeleton)
+    if how == "file":
+        return _carry_weights(source, skeleton)
     path = Path(how)
     if path.suffix.lower() != ".npz":
         raise SceneError(f'weights = "{how}" is neither {" nor ".join(FINDERS)} nor an .npz file: use one of them.')
@@ -36,6 +39,17 @@ def find_weights(how: str, source: Source, skeleton: Skeleton) -> Influences:
         f"{path} has weights of {len(table):,} vertices where the mesh has {len(source.mesh.vertices):,}{drawn}: "
         "give a row for every vertex of one of them."
     )
+
+
+def _carry_weights(source: Source, skeleton: Skeleton) -> Influences:
+    """The weights that a character has on its body's surface, carried inside."""
+    figure = source.figure
+    if figure is None or figure.influences is None:
+        raise SceneError(
+            'weights = "file" are those of a rigged character: name its meshes in mesh.parts, or use heat.'
+        )
+    found = transfer_weights(figure.body, figure.influences, source.mesh, len(skeleton))
+    return replace(found, notes=())  # what was set right is said of the file
 
 
 def find_surface_weights(how: str, source: Source, surface: TriMesh, skeleton: Skeleton) -> Influences:

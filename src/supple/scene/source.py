@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from supple.errors import MeshError, SceneError
 from supple.io import RenderMesh, load_mesh, load_surface
 from supple.mesh import Sheet, TetMesh, TriMesh, tetrahedralise
+from supple.scene.figure import Figure, make_figure
 from supple.scene.schema import MeshTable
 from supple.scene.select import select_vertices
 from supple.scene.shell_table import ShellTable
@@ -28,6 +29,7 @@ class Source:
     mesh: TetMesh
     render: RenderMesh | None = None
     notes: tuple[str, ...] = ()
+    figure: Figure | None = None  #: the character whose body it is, if it is one's
 
 
 def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: ShellTable | None = None) -> Source:
@@ -39,12 +41,18 @@ def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: Shel
         return _make_sheet(table, shell, metres, up_axis)
     notes: list[str] = []
     surface: TriMesh | None = None
+    figure: Figure | None = None
     if table.shape is not None:
         mesh = _make_named_shape(table)
         if up_axis == "z":
             mesh = mesh.transformed(Y_UP_TO_Z_UP)
     else:
-        loaded = load_mesh(Path(table.file or ""))
+        loaded: TetMesh | TriMesh
+        if table.parts is None:
+            loaded = load_mesh(Path(table.file or ""))
+        else:
+            figure = make_figure(Path(table.file or ""), table.parts, metres)
+            loaded, metres = replace(figure.body, notes=figure.notes), 1.0
         notes += loaded.notes
         if isinstance(loaded, TetMesh):
             mesh = _take_tets(loaded, table).scaled(metres)
@@ -53,8 +61,8 @@ def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: Shel
             mesh = _fill(surface, table)
             notes.append(f"filled the surface with {len(mesh.tets)} tetrahedra")
             notes += mesh.notes
-    drawn = _drawn_surface(table, surface, metres)
-    return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes))
+    drawn = _drawn_surface(table, surface if figure is None else figure.drawn, metres)
+    return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes), figure)
 
 
 def _make_sheet(table: MeshTable, shell: ShellTable, metres: float, up_axis: str) -> Source:

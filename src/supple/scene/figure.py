@@ -1,0 +1,169 @@
+"""A character as a scene takes it: what of it is simulated, what is drawn, and what rides along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.errors import SceneError
+from supple.io.character import Character, Part, tell_choice
+from supple.io.load_character import load_character
+from supple.mesh import TriMesh, weld_points
+from supple.mesh.checks import plural
+from supple.rig import Influences
+
+__all__ = ["Figure", "choose_body", "make_figure"]
+
+FloatArray = NDArray[np.float64]
+SEAM = 1e-6  #: share of a character's size within which vertices of two parts are one
+SHARED = 3  #: vertices that make two parts one
+LARGE = 0.05  #: share of the body's area from which a part on joints of its own belongs to it
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A character and its body."""
+
+    character: Character
+    body: TriMesh
+    """The surface that is filled and simulated [m]: some parts, joined where they touch."""
+    influences: Influences | None
+    """Weights of the body's vertices."""
+    drawn: TriMesh
+    """All parts [m], vertices and polygons in the order of the file, a group each."""
+    riders: NDArray[np.bool_]
+    """Which of the drawn vertices belong to no part of the body, (n,)."""
+    weights: Influences | None
+    """Weights of the drawn vertices; those of parts that stand still are of the first joint."""
+    notes: tuple[str, ...]
+
+
+def make_figure(file: Path, names: Sequence[str], metres: float) -> Figure:
+    """The character of a file in units of `metres` with the parts of these names as its body."""
+    character = load_character(file, metres)
+    known = list(dict.fromkeys(part.name for part in character.parts))
+    for name in names:
+        if name not in known:
+            raise SceneError(f"mesh.parts: {file} has no mesh '{name}': {tell_choice(name, known)}")
+    chosen = [part for part in character.parts if part.name in names]
+    if not chosen:
+        raise SceneError(f"mesh.parts names no mesh of {file}: it has {', '.join(known)}.")
+    body, influences = _join(chosen)
+    drawn = _draw(character.parts)
+    riders = np.repeat([part.name not in names for part in character.parts], _sizes(character.parts))
+    others = [name for name in known if name not in names]
+    notes = [*character.notes]
+    if others:
+        notes.append(f"{plural(len(others), 'other mesh', 'other meshes')} of the character ride along: "
+                     f"{', '.join(others)}")  # fmt: skip
+    if not body.is_closed():
+        notes.append("the body's surface has holes: they are closed where it is filled")
+    return Figure(character, body, influences, drawn, riders, _weigh(character.parts), tuple(notes))
+
+
+def choose_body(character: Character) -> list[str]:
+    """Names of the parts that make up the body.
+
+    The skinned one with the largest surface, what shares vertices with it, and large parts on joints of their own:
+    heads and hands that are meshes by themselves.
+    """
+    parts = [part for part in character.parts if part.influences is not None] or list(character.parts)
+    areas = [_area(part) for part in parts]
+    grid = SEAM * float(np.ptp(np.concatenate([part.vertices for part in parts]), axis=0).max())
+    keys = [{tuple(row) for row in np.round(part.vertices / grid).astype(np.int64)} for part in parts]
+    first = int(np.argmax(areas))
+    body, total = {first}, areas[first]
+    grew = True
+    while grew:
+        grew = False
+        for k in sorted(set(range(len(parts))) - body):
+            touches = any(len(keys[k] & keys[other]) >= SHARED for other in body)
+            if touches or (areas[k] > LARGE * total and _is_alone(parts[k], [parts[other] for other in body])):
+                body.add(k)
+                total += areas[k]
+                grew = True
+    return list(dict.fromkeys(parts[k].name for k in sorted(body)))
+
+
+def _is_alone(part: Part, others: list[Part]) -> bool:
+    """Whether most of a part follows joints that none of the others does."""
+    if part.influences is None:
+        return False
+    taken = np.unique(np.concatenate([one.influences.main_joints() for one in others if one.influences is not None]))
+    return bool((~np.isin(part.influences.main_joints(), taken)).mean() > 0.5)
+
+
+def _sizes(parts: Sequence[Part]) -> list[int]:
+    return [len(part.vertices) for part in parts]
+
+
+def _triangles(part: Part) -> NDArray[np.int64]:
+    """The polygons of a part as fans of triangles, (t, 3)."""
+    starts = np.cumsum(part.counts) - part.counts
+    fans = np.maximum(part.counts - 2, 0)
+    step = np.arange(fans.sum()) - np.repeat(np.cumsum(fans) - fans, fans)
+    first = np.repeat(starts, fans)
+    return np.stack([part.corners[first], part.corners[first + step + 1], part.corners[first + step + 2]], axis=1)
+
+
+def _area(part: Part) -> float:
+    a, b, c = part.vertices[_triangles(part)].transpose(1, 0, 2)
+    return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+
+
+def _join(parts: Sequence[Part]) -> tuple[TriMesh, Influences | None]:
+    """One surface of some parts, joined along seams, and the weights of its vertices."""
+    points = np.concatenate([part.vertices for part in parts])
+    before = np.cumsum([0, *_sizes(parts)])
+    corners = np.concatenate([_triangles(part) + start for part, start in zip(parts, before, strict=False)])
+    grid = SEAM * float(np.ptp(points, axis=0).max())
+    place = weld_points(np.round(points / grid))[1]
+    first = np.unique(place, return_index=True)[1]
+    cells = place[corners]
+    proper = (cells[:, 0] != cells[:, 1]) & (cells[:, 1] != cells[:, 2]) & (cells[:, 0] != cells[:, 2])
+    used = np.unique(cells[proper])
+    body = TriMesh.clean(points[first], cells[proper])
+    whole = _weigh(parts)
+    return body, None if whole is None else whole.pick(first[used])
+
+
+def _draw(parts: Sequence[Part]) -> TriMesh:
+    """All parts as one mesh, nothing joined and nothing left out."""
+    before = np.cumsum([0, *_sizes(parts)])
+    triangles = [_triangles(part) + start for part, start in zip(parts, before, strict=False)]
+    counts = np.concatenate([part.counts for part in parts])
+    indices = np.concatenate([part.corners + np.int32(start) for part, start in zip(parts, before, strict=False)])
+    uv = [part.uv for part in parts if part.uv is not None]
+    names = tuple(dict.fromkeys(part.name for part in parts))
+    groups = np.repeat([names.index(part.name) for part in parts], [len(part.counts) for part in parts])
+    plain = bool((counts == 3).all())
+    return TriMesh(
+        np.concatenate([part.vertices for part in parts]),
+        np.concatenate(triangles).astype(np.int32),
+        (),
+        None if plain else counts.astype(np.int32),
+        None if plain else indices.astype(np.int32),
+        np.concatenate(uv) if len(uv) == len(parts) else None,
+        groups.astype(np.int32),
+        names,
+    )
+
+
+def _weigh(parts: Sequence[Part]) -> Influences | None:
+    """Weights of the vertices of all parts in turn; None where no part has any."""
+    widths = [part.influences.weights.shape[1] for part in parts if part.influences is not None]
+    if not widths:
+        return None
+    joints, weights = [], []
+    for part in parts:
+        own = part.influences or Influences(
+            np.zeros((len(part.vertices), 1), np.int32), np.ones((len(part.vertices), 1))
+        )
+        spare = max(widths) - own.weights.shape[1]
+        joints.append(np.concatenate([own.joints, np.repeat(own.joints[:, :1], spare, axis=1)], axis=1))
+        weights.append(np.pad(own.weights, ((0, 0), (0, spare))))
+    return Influences(np.concatenate(joints), np.concatenate(weights))
