@@ -35,7 +35,8 @@ def bind_weights(
     notes = []
     if (weights < 0.0).any():
         below = int((weights < 0.0).any(axis=1).sum())
-        notes.append(f"'{name}': took negative weights of {plural(below, 'vertex', 'vertices')} as 0")
+        least = f"down to {weights.min():.2g}"
+        notes.append(f"'{name}': took negative weights of {plural(below, 'vertex', 'vertices')}, {least}, as 0")
         weights = np.maximum(weights, 0.0)
     outside = (weights > 0.0) & ((joints < 0) | (joints >= count))
     if outside.any():

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError, SuppleWarning
+from supple.io.bone_file import BONE_SUFFIXES
 from supple.io.bvh import load_bvh
 from supple.rig import Motion, Skeleton
 from supple.rig.hinged import hinge_motion
@@ -88,10 +89,10 @@ def make_actor(
 
     A figure has its own, and moves by one of its clips.
     """
-    if clip is not None and (figure is None or table.skeleton is not None):
+    if clip is not None and figure is None:
         raise SceneError("motion: clip is one of a rigged character's: name its meshes in mesh.parts, or remove it.")
     with naming("rig"):
-        if figure is not None and table.skeleton is None:
+        if figure is not None and (table.skeleton is None or Path(table.skeleton).suffix.lower() in BONE_SUFFIXES):
             return _cast(figure, clip, table.bones is not False)
         if mesh.shape is None:
             return _read_actor(table, mesh.file or "", metres)

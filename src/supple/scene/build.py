@@ -154,7 +154,7 @@ def set_stage(scene: Scene) -> Stage:
     refuse_unserved(scene)
     metres = scene.metres
     si = to_metres(scene, metres)
-    source = make_source(si.mesh, metres, scene.up_axis, si.shell)
+    source = make_source(si.mesh, metres, scene.up_axis, si.shell, si.rig_files())
     mesh = source.mesh
     mesh.tet_neighbours()  # refuses tets that overlap, now rather than when a surface is first drawn
     parts = tuple(

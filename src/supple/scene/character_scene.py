@@ -15,6 +15,7 @@ from supple.scene.units import UNITS
 __all__ = ["character_tables"]
 
 FIRM = 6.0  #: Young's modulus over what the body's own weight presses with: flesh sags alike at any size
+ELEMENTS = 15_000  #: of a body: what arms and fingers need to be filled
 DENSITY, EARTH = 1000.0, 9.81
 FASTEST = 60.0  #: frames a second of a scene; clips that have more are sampled
 STILL = {"fps": 24.0, "substeps": 2, "frames": 48}  #: of a character without a clip
@@ -32,7 +33,7 @@ def character_tables(file: Path, character: Character) -> dict[str, Any]:
     body = next(part for part in character.parts if part.name == parts[0])
     tables |= {
         "time": STILL,
-        "mesh": {"file": str(file), "parts": parts},
+        "mesh": {"file": str(file), "parts": parts, "elements": ELEMENTS},
         "material": {"young": float(f"{FIRM * DENSITY * EARTH * height:.0e}"), "poisson": 0.4, "density": DENSITY},
         "rig": {"weights": "file", "skinning": body.skinning, "rest": "posed"},
     }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
+from supple.io.assembled import RigFiles, assemble_character
 from supple.io.character import Character, Part, tell_choice
 from supple.io.load_character import load_character
 from supple.mesh import TriMesh, weld_points
@@ -42,10 +43,14 @@ class Figure:
     notes: tuple[str, ...]
 
 
-def make_figure(file: Path, names: Sequence[str], metres: float) -> Figure:
-    """The character of a file in units of `metres` with the parts of these names as its body."""
-    character = load_character(file, metres)
+def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: RigFiles | None = None) -> Figure:
+    """The character of a file in units of `metres` with the parts of these names, or all, as its body.
+
+    With a `rig` in files of its own nothing but the body is drawn.
+    """
+    character = load_character(file, metres) if rig is None else assemble_character(file, rig, metres, names)
     known = list(dict.fromkeys(part.name for part in character.parts))
+    names = known if names is None else names
     for name in names:
         if name not in known:
             raise SceneError(f"mesh.parts: {file} has no mesh '{name}': {tell_choice(name, known)}")

@@ -87,9 +87,10 @@ def _describe_scene(scene: Scene) -> Facts:
     """The tables of a scene that differ from the defaults, with what its rig and motion turn out to be."""
     facts: Facts = {"kind": "scene", **scene.keys()}
     si = to_metres(scene, scene.metres)
-    rigging = (
-        None if si.rig is None else make_rigging(si, make_source(si.mesh, scene.metres, scene.up_axis), scene.metres)
-    )
+    if si.rig is None:
+        return facts
+    source = make_source(si.mesh, scene.metres, scene.up_axis, rig=si.rig_files())
+    rigging = make_rigging(si, source, scene.metres)
     return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
 
 

@@ -19,14 +19,15 @@ MANY = 0.2  #: share of a part's vertices that are far, from which on it rides o
 
 
 def seat_riders(source: Source, skin: SkinnedRig | None) -> Source:
-    """The source with parts that flesh does not carry well riding on the bones they hang on.
+    """The source with what flesh does not carry well riding on the bones it hangs on.
 
-    Those are parts that follow a single joint, as eyes and teeth do, and those that stand out from the body. Others,
-    as clothes, stay in the flesh that is nearest. Tetrahedra that bones cross move as the bones do, so that a vertex
-    which follows one of these from afar goes with the bone.
+    Those are parts that follow a single joint, as eyes and teeth do, and those that stand out from the body, and tips
+    of the body that are too thin to be filled. All else, as clothes, stays in the flesh that is nearest.
+    Tetrahedra that bones cross move as the bones do, so that a vertex which follows one of these from afar goes with
+    the bone.
     """
     figure, render = source.figure, source.render
-    if figure is None or render is None or skin is None or figure.weights is None or not figure.riders.any():
+    if figure is None or render is None or skin is None or figure.weights is None:
         return source
     crossings = find_bone_crossings(source.mesh.vertices, source.mesh.tets, skin.skeleton)
     dense = skin.influences.dense(len(skin.skeleton))
@@ -43,12 +44,12 @@ def seat_riders(source: Source, skin: SkinnedRig | None) -> Source:
     for part in figure.character.parts:
         chosen = slice(begin, begin + len(part.vertices))
         begin += len(part.vertices)
-        if part.influences is None or not figure.riders[chosen].any():
+        if part.influences is None:
             continue
-        main = part.influences.main_joints()
-        if len(np.unique(main)) > 1 and (away[chosen] > reach).mean() < MANY:
-            continue
-        tets[chosen] = np.where(seats[main] >= 0, seats[main], tets[chosen])
+        main, far = part.influences.main_joints(), away[chosen] > reach
+        if figure.riders[chosen].any() and (len(np.unique(main)) == 1 or far.mean() > MANY):
+            far[:] = True
+        tets[chosen] = np.where(far & (seats[main] >= 0), seats[main], tets[chosen])
     return replace(source, render=RenderMesh(render.surface, _embed_in(source, render.surface.vertices, tets)))
 
 

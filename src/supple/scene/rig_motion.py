@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
+from supple.io.assembled import MOVE_SUFFIXES
 from supple.io.bvh import load_bvh
 from supple.io.pose_list import load_pinocchio_motion
 from supple.rig import Motion, Skeleton, keyframes, looped, preroll, retarget
@@ -94,6 +95,11 @@ def _choose(table: MotionTable, posing: Posing, up: UpAxis) -> tuple[Motion, tup
     """The motion as it is written down, from time 0 on, and what it is."""
     if table.keys is not None:
         return _set_keys(table.keys, posing, table.between), (f"{len(table.keys)} key{'s' * (len(table.keys) > 1)}",)
+    if table.file is not None and Path(table.file).suffix.lower() in MOVE_SUFFIXES:
+        spare = next((key for key in ("names", "from_", "until") if key in table.model_fields_set), None)
+        if spare is not None:
+            raise SceneError(f"{spare.rstrip('_')} is for motions of other skeletons: remove it.")
+        return _from_zero(posing.own_motion()), (Path(table.file).name,)
     if table.file is not None:
         return _borrow(table, posing, up)
     return _from_zero(posing.own_motion()), ("the one that came with the skeleton",)

@@ -36,15 +36,16 @@ class RigTable(Section):
 
     skeleton: Annotated[str | None, FILE] = Field(
         default=None,
-        description="BVH file whose joints, at rest, lie in the mesh; for meshes from files; a character has its own",
+        description="joints that lie in the mesh at rest (.bvh .tgf .out .mhskel .json); a character has its own",
     )
     skinning: Literal["dual_quaternion", "linear"] = Field(
         default="dual_quaternion", description="how the motions of several bones are blended at a vertex"
     )
     weights: Annotated[str, FileName(but=WEIGHTS)] = Field(
         default="heat",
-        description="how much each bone moves a vertex: `heat`, `biharmonic`, `file` (a character's own), or an .npz "
-        "file with `weights` (a row for every vertex) and `joints` (the names of its columns)",
+        description="how much each bone moves a vertex: `heat`, `biharmonic`, `file` (a character's own), a file of "
+        "the skeleton's kind (.dmat .out .mhw .json), or an .npz file with `weights` (a row for every vertex) and "
+        "`joints` (the names of its columns)",
     )
     rest: Literal["neutral", "posed"] = Field(
         default="neutral",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from supple.io.assembled import MOVE_SUFFIXES, RigFiles
+from supple.io.bone_file import BONE_SUFFIXES
 from supple.scene.collider import ColliderTable
 from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable
 from supple.scene.motion_table import MotionTable
 from supple.scene.pin import Pin
-from supple.scene.rig_table import RigTable
+from supple.scene.rig_table import WEIGHTS, RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeTable
 from supple.scene.training_table import TrainingTable
@@ -328,6 +331,15 @@ class Scene(Section):
         if self.gravity is True:
             return (0.0, -EARTH, 0.0) if self.up_axis == "y" else (0.0, 0.0, -EARTH)
         return self.gravity
+
+    def rig_files(self) -> RigFiles | None:
+        """Skeleton, weights and motion that make the mesh a character, where they are in files of such kinds."""
+        rig, motion = self.rig, None if self.motion is None else self.motion.file
+        if rig is None or rig.skeleton is None or Path(rig.skeleton).suffix.lower() not in BONE_SUFFIXES:
+            return None
+        weights = None if rig.weights in WEIGHTS else Path(rig.weights)
+        moves = None if motion is None or Path(motion).suffix.lower() not in MOVE_SUFFIXES else Path(motion)
+        return RigFiles(Path(rig.skeleton), weights, moves)
 
     @property
     def subspace_method(self) -> MethodName:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from supple.errors import SceneError
 from supple.io.npz_file import NpzFile
+from supple.io.rig_weights_file import WEIGHT_SUFFIXES
 from supple.mesh import TetMesh, TriMesh, embed
 from supple.rig import Influences, Skeleton, biharmonic_weights, heat_weights, transfer_weights
 from supple.scene.source import Source
@@ -24,7 +25,7 @@ def find_weights(how: str, source: Source, skeleton: Skeleton) -> Influences:
     """Influences of the skeleton's joints on the tetrahedra's vertices, by the name of a way or of a file."""
     if how in FINDERS:
         return FINDERS[how](source.mesh, skeleton)
-    if how == "file":
+    if how == "file" or (how not in FINDERS and Path(how).suffix.lower() in WEIGHT_SUFFIXES and source.figure):
         return _carry_weights(source, skeleton)
     path = Path(how)
     if path.suffix.lower() != ".npz":

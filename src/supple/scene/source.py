@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import MeshError, SceneError
-from supple.io import RenderMesh, load_mesh, load_surface
+from supple.io import TET_SUFFIXES, RenderMesh, load_mesh, load_surface
+from supple.io.assembled import RigFiles
+from supple.io.source import mesh_suffix
 from supple.mesh import Sheet, TetMesh, TriMesh, tetrahedralise
 from supple.scene.figure import Figure, make_figure
 from supple.scene.schema import MeshTable
@@ -32,10 +34,17 @@ class Source:
     figure: Figure | None = None  #: the character whose body it is, if it is one's
 
 
-def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: ShellTable | None = None) -> Source:
+def make_source(
+    table: MeshTable,
+    metres: float,
+    up_axis: str = "y",
+    shell: ShellTable | None = None,
+    rig: RigFiles | None = None,
+) -> Source:
     """The meshes of a `[mesh]` table whose lengths are in metres; files are in units of `metres`.
 
     Built-in shapes stand along the up axis; files are taken as they are. With a `shell` only their surface counts.
+    A `rig` in files of its own makes the mesh a character.
     """
     if shell is not None:
         return _make_sheet(table, shell, metres, up_axis)
@@ -48,10 +57,13 @@ def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: Shel
             mesh = mesh.transformed(Y_UP_TO_Z_UP)
     else:
         loaded: TetMesh | TriMesh
-        if table.parts is None:
-            loaded = load_mesh(Path(table.file or ""))
+        file = Path(table.file or "")
+        if table.parts is not None or rig is not None:
+            figure = make_figure(file, table.parts, metres, rig)
+        if figure is None or (rig is not None and mesh_suffix(file) in TET_SUFFIXES):
+            loaded = load_mesh(file)
+            notes += [] if figure is None else figure.notes
         else:
-            figure = make_figure(Path(table.file or ""), table.parts, metres)
             loaded, metres = replace(figure.body, notes=figure.notes), 1.0
         notes += loaded.notes
         if isinstance(loaded, TetMesh):
@@ -61,7 +73,7 @@ def make_source(table: MeshTable, metres: float, up_axis: str = "y", shell: Shel
             mesh = _fill(surface, table)
             notes.append(f"filled the surface with {len(mesh.tets)} tetrahedra")
             notes += mesh.notes
-    drawn = _drawn_surface(table, surface if figure is None else figure.drawn, metres)
+    drawn = _drawn_surface(table, surface if figure is None or surface is None else figure.drawn, metres)
     return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes), figure)
 
 
