@@ -1,0 +1,125 @@
+"""Characters in scenes: the scene that a bare file gets, what rides along, and what stiff flesh does."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple.errors import SceneError
+from supple.io import open_cache
+from supple.io.load_character import load_character
+from supple.scene.build import set_stage
+from supple.scene.defaults import open_scene
+from supple.scene.figure import choose_body, make_figure
+from supple.scene.launch import Launch, launch
+from supple.scene.load import parse_scene
+from supple.scene.progress import SilentListener
+
+
+def run(path: Path, output: Path, **asked: object) -> list[str]:
+    said: list[str] = []
+    launch(Launch(path, [output], **asked), SilentListener(), said.append, said.append)
+    return said
+
+
+@pytest.fixture
+def cylinder(shared_data) -> Path:
+    return shared_data / "simple/RiggedSimple.glb"
+
+
+SMALL = {"mesh": {"elements": 300}, "time": {"frames": 4, "preroll": 3}}
+
+
+def test_the_scene_that_is_written_gives_the_same_bytes(tmp_path, cylinder):
+    said = run(cylinder, tmp_path / "a.npz", changes=SMALL, write_scene=tmp_path / "scene.toml")
+    assert any("no scene was given" in line for line in said)
+    run(tmp_path / "scene.toml", tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    text = (tmp_path / "scene.toml").read_text()
+    assert 'weights = "file"' in text
+    assert 'clip = "clip0"' in text
+
+
+def test_the_default_scene_is_the_files_own(shared_data):
+    scene = open_scene(shared_data / "bear/Fox.glb", {"units": "cm"})
+    assert (scene.time.fps, scene.time.frames, scene.time.preroll) == (24.0, 82, 24)
+    assert scene.motion.clip == "Survey"
+    assert (scene.mesh.parts, scene.rig.skinning, scene.rig.rest) == (["fox1"], "linear", "posed")
+    assert 5e4 < scene.material.young < 2e5
+    assert open_scene(shared_data / "bear/Fox.glb").material.young > 5e6  # 155 m long by the file's own unit
+
+
+def test_very_stiff_flesh_comes_to_plain_skinning(tmp_path, cylinder):
+    character = load_character(cylinder)
+    clip, size = character.clips[0], 9.0
+    misses = []
+    for young in (1e7, 1e9):
+        changes = {**SMALL, "gravity": False, "material": {"young": young}, "time": {"frames": 4, "preroll": 12}}
+        run(cylinder, tmp_path / "a.usdc", changes=changes)
+        cache = open_cache(tmp_path / "a.usdc")
+        found = cache.surface_positions(cache.frames - 1)
+        misses.append(np.linalg.norm(found - character.points(0, clip, 4), axis=1).mean() / size)
+    assert misses[1] < 0.2 * misses[0] or misses[1] < 2e-3
+    assert misses[1] < 4e-3
+
+
+def test_the_body_is_chosen_and_the_rest_rides_along(shared_data):
+    yeti = shared_data / "gorilla/Yeti.gltf"
+    assert choose_body(load_character(yeti)) == ["YetiBody_low"]
+    figure = make_figure(yeti, ["YetiBody_low"], 0.05)
+    assert figure.body.is_closed()
+    assert len(figure.drawn.vertices) == sum(len(part.vertices) for part in figure.character.parts)
+    assert any("5 other meshes of the character ride along: YetiEyes_low" in note for note in figure.notes)
+    assert len(figure.influences) == len(figure.body.vertices)
+
+
+def test_eyes_go_with_the_bone_they_hang_on(shared_data):
+    alien = shared_data / "head/Alien.gltf"
+    tables = {
+        "mesh": {"file": str(alien), "parts": ["AlienHead"], "elements": 1500},
+        "rig": {"weights": "file", "skinning": "linear", "rest": "posed"},
+    }
+    stage = set_stage(parse_scene(tables))
+    figure, rig = stage.source.figure, stage.drive.rigging.rig
+    eye = next(number for number, part in enumerate(figure.character.parts) if part.name == "LeftEye")
+    begin = sum(len(part.vertices) for part in figure.character.parts[:eye])
+    chosen = slice(begin, begin + len(figure.character.parts[eye].vertices))
+    pose = rig.neutral.copy()
+    pose[3:6] = [0.0, 0.7, 0.2]  # the whole head
+    moved = stage.source.render.embedding.apply(rig.positions(pose))[chosen]
+    rest = figure.drawn.vertices[chosen]
+    spans = [np.linalg.norm(points[1:] - points[:1], axis=1) for points in (moved, rest)]
+    np.testing.assert_allclose(spans[0], spans[1], rtol=0.02)
+
+
+def test_bones_in_files_of_their_own_drive_a_mesh(shared_data):
+    folder = shared_data / "arm"
+    tables = {
+        "mesh": {"file": str(folder / "arm.obj"), "elements": 1500},
+        "rig": {"skeleton": str(folder / "arm.tgf"), "weights": str(folder / "arm-weights.dmat"), "rest": "posed"},
+        "motion": {"keys": [{"t": 1.0, "bone3": [0.0, 40.0, 0.0]}]},
+    }
+    stage = set_stage(parse_scene(tables))
+    skin = stage.drive.rigging.rig
+    assert stage.drive.rigging.posing.actor.skeleton.names == ("bone1", "bone2", "bone3", "bone4")
+    assert len(stage.drive.rigging.held.pins.vertices) > 20
+    assert np.abs(skin.positions(stage.drive.rigging.course.pose(1.0)) - skin.rest).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"mesh": {"parts": ["Arm"]}}, r"no mesh 'Arm': it has Cylinder"),
+        ({"motion": {"clip": "walk"}}, r"has no clip 'walk'"),
+        ({"motion": {"clip": "clip0", "keys": []}}, r"clip beside file or keys"),
+    ],
+)
+def test_what_a_character_lacks_is_named(cylinder, tables, words):
+    with pytest.raises(SceneError, match=words):
+        set_stage(open_scene(cylinder, tables))
+
+
+def test_weights_of_a_file_need_a_character(shared_data):
+    tables = {"mesh": {"shape": "bear"}, "rig": {"weights": "file"}}
+    with pytest.raises(SceneError, match=r"mesh\.parts"):
+        set_stage(parse_scene(tables))
