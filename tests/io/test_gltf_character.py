@@ -98,7 +98,8 @@ class Evaluator:
         joints = np.array([self.world(k, clip, time) @ i for k, i in zip(skin.joints, inverse, strict=True)])
         weights = self.values(part.attributes.WEIGHTS_0)
         weights = weights / weights.sum(axis=1, keepdims=True)
-        blend = np.einsum("nk,nkab->nab", weights, joints[self.values(part.attributes.JOINTS_0).astype(int)])
+        who = np.where(weights > 0.0, self.values(part.attributes.JOINTS_0), 0).astype(int)
+        blend = np.einsum("nk,nkab->nab", weights, joints[who])
         return np.einsum("nab,nb->na", blend, np.column_stack([points, np.ones(len(points))]))[:, :3]
 
 
@@ -157,3 +158,85 @@ def test_missing_buffer_is_named(shared_data, tmp_path):
     (tmp_path / "Yeti.gltf").write_bytes((shared_data / "gorilla/Yeti.gltf").read_bytes())
     with pytest.raises(FileFormatError, match=r"Yeti\.bin"):
         load_gltf_character(tmp_path / "Yeti.gltf")
+
+
+def test_all_kinds_of_keys_carried_meshes_and_shapes_play_as_the_format_says(tmp_path, little_man):
+    path = little_man.save(tmp_path / "man.glb")
+    character, truth = load_gltf_character(path), Evaluator(path)
+    names = [part.name for part in character.parts]
+    assert (names, character.skeleton.names) == (["post", "post", "corner", "corner"], ("hip", "cart", "chest", "head"))
+    (clip,) = character.clips
+    assert (clip.name, clip.fps, len(clip.times)) == ("bow", 24.0, 25)
+    for frame, time in enumerate(clip.times):
+        for number in (0, 1):
+            wanted = truth.points(3, number, 0, time)
+            assert np.abs(character.points(number, clip, frame) - wanted).max() < 1e-6
+        for number, node in ((2, 5), (3, 4)):  # the cart by itself, the hat on the head
+            assert character.parts[number].place == f"{node}/0"
+            truth.world.cache_clear()
+            world = truth.world(node, 0, time)
+            given = truth.values(truth.file.meshes[1].primitives[0].attributes.POSITION)
+            wanted = given @ world[:3, :3].T + world[:3, 3]
+            assert np.abs(character.points(number, clip, frame) - wanted).max() < 1e-6
+
+
+def test_mirrored_skins_keep_faces_outside(tmp_path, little_man):
+    little_man.tree["nodes"][0]["scale"] = [-1.0, 1.0, 1.0]
+    little_man.tree["animations"] = []
+    mirrored = load_gltf_character(little_man.save(tmp_path / "a.glb")).parts[0]
+    a, b, c = mirrored.vertices[mirrored.corners.reshape(-1, 3)].transpose(1, 0, 2)
+    outward = np.einsum("ni,ni->n", np.cross(b - a, c - a), (a + b + c) / 3 - mirrored.vertices.mean(axis=0))
+    assert (outward[:12] > -1e-9).mean() > 0.9
+
+
+def damage(man, tmp_path, change, words):
+    change(man)
+    with pytest.raises(FileFormatError, match=words):
+        load_gltf_character(man.save(tmp_path / "man.glb"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda man: man.tree["accessors"][0].update(count=999), "do not fit the bytes"),
+        (lambda man: man.tree["accessors"][0].update(count=2**60), "would be"),
+        (lambda man: man.tree["accessors"][1].update(count=2), "a joint and weight for every vertex|do not fit"),
+        (lambda man: man.tree["skins"][0].update(joints=[]), "no joints"),
+        (lambda man: man.tree["skins"][0].update(joints=[0, 1, 99]), "no joints, or one that is not there"),
+        (lambda man: man.tree["skins"][0].update(joints=[0, 1]), "follows joint 2"),
+        (lambda man: man.tree["nodes"][2].update(children=[0]), "hangs on itself"),
+        (lambda man: man.tree["nodes"][0].update(scale=[0.0, 0.0, 0.0]), "cannot be undone"),
+        (lambda man: man.tree["animations"][0]["samplers"][0].update(interpolation="CUBIC"), "interpolated by"),
+        (lambda man: man.tree["animations"][0]["samplers"][0].update(output=0), "have the type VEC3"),
+        (lambda man: man.tree["meshes"][0]["primitives"][0]["targets"][0].update(POSITION=0), None),
+    ],
+)
+def test_damaged_skins_and_animations_are_named(tmp_path, little_man, change, words):
+    if words is None:  # another accessor of the right size is a target like any
+        change(little_man)
+        load_gltf_character(little_man.save(tmp_path / "man.glb"))
+        return
+    damage(little_man, tmp_path, change, words)
+
+
+def test_empty_animations_and_idle_skeletons_are_said(tmp_path, little_man):
+    little_man.tree["animations"].append({"name": "nothing", "samplers": [], "channels": []})
+    character = load_gltf_character(little_man.save(tmp_path / "a.glb"))
+    assert character.notes == ("animation 'nothing' has no keys and is left out",)
+    little_man.tree["animations"] = []
+    del little_man.tree["nodes"][3]["skin"]
+    character = load_gltf_character(little_man.save(tmp_path / "b.glb"))
+    assert (character.skeleton, character.clips) == (None, ())  # a mesh without joints
+
+
+def test_a_clip_of_years_is_refused(tmp_path, little_man):
+    little_man.animate(2, "scale", [0.0, 1e9], np.ones((2, 3)), "LINEAR")
+    with pytest.raises(FileFormatError, match="frames"):
+        load_gltf_character(little_man.save(tmp_path / "a.glb"))
+
+
+def test_vertices_without_weight_take_the_nearest_and_say_so(tmp_path, little_man):
+    place = little_man.tree["bufferViews"][2]["byteOffset"]
+    little_man.data = little_man.data[:place] + b"\0" * 16 + little_man.data[place + 16 :]
+    character = load_gltf_character(little_man.save(tmp_path / "a.glb"))
+    assert any("1 vertex without weight took that of the nearest" in note for note in character.notes)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_usd_character import author
 
 from supple.errors import SuppleError
 from supple.io import (
@@ -30,7 +31,10 @@ from supple.io import (
     save_surface,
     save_tets,
 )
+from supple.io.bone_file import load_bones
+from supple.io.limits import limited
 from supple.io.load import MESH_SUFFIXES
+from supple.io.load_character import load_character
 from supple.io.save import SURFACE_DIALECTS, TET_DIALECTS
 from supple.io.usd_read import SCRIPT, USD_SUFFIXES
 from supple.mesh import TetMesh
@@ -162,7 +166,9 @@ def test_damaged_usd_gives_only_named_errors(tmp_path, tets, polygons, make_fram
     for frame in make_frames(1, 2):
         writer.write(frame)
     writer.close()
-    for name, wanted in (("a.usdc", "tets"), ("b.usda", "surface"), ("c.usdc", "frames")):
+    author(tmp_path / "d.usda")
+    files = (("a.usdc", "tets"), ("b.usda", "surface"), ("c.usdc", "frames"), ("d.usda", "character"))
+    for name, wanted in files:
         crashed, named, read = fork_reader(tmp_path, tmp_path / name, wanted)
         assert crashed + named + read == USD_COUNT
         assert named > 0
@@ -255,6 +261,38 @@ def test_damaged_checkpoints_give_only_named_errors(tmp_path):
     path = tmp_path / "state.npz"
     save_checkpoint(path, {"x": np.arange(12.0).reshape(4, 3)}, {"stamp": "abc", "frame": 3})
     assert count_refused(path, load_checkpoint) > COUNT // 10
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".glb", ".gltf"])
+def test_damaged_characters_give_only_named_errors(tmp_path, little_man, suffix):
+    path = little_man.save(tmp_path / f"man{suffix}")
+
+    def load(file: Path) -> None:
+        character = load_character(file)
+        for clip in character.clips:
+            for number in range(len(character.parts)):
+                assert np.isfinite(character.points(number, clip, len(clip.times) - 1)).all()
+
+    load(path)
+    with limited(frames=2000):  # a mutated time asks for years
+        assert count_refused(path, load, 4 * COUNT) >= COUNT // 3
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tgf", "1 0 0 0\n2 1 0 0\n3 2 0 0\n#\n1 2\n2 3\n#\n"),
+        ("a.out", "0 0 0 0 -1\n1 1 0 0 0\n2 2 0 0 1\n"),
+        ("a.mhskel", '{"joints": {"a": [0], "b": [1, 2]}, "bones": {"x": {"head": "a", "tail": "b", "parent": null}}}'),
+        ("a.json", '{"p0": [[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]], "pI": [-1], "lengths": [2.0]}'),
+    ],
+)
+def test_damaged_bones_give_only_named_errors(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    points = np.arange(9.0).reshape(3, 3)
+    assert count_refused(tmp_path / name, lambda file: load_bones(file, points)) >= COUNT // 10
 
 
 ANY_SUFFIX = st.sampled_from([suffix for suffix in MESH_SUFFIXES if suffix not in USD_SUFFIXES])

@@ -140,7 +140,7 @@ def test_meshes_without_skin_ride_or_stand(tmp_path):
 
 def test_a_stage_without_a_unit_is_in_centimetres_and_says_so(tmp_path):
     author(tmp_path / "man.usda", unit=None)
-    with pytest.warns(SuppleWarning, match=r"1 cm; give units"):
+    with pytest.warns(SuppleWarning, match=r"1 cm, so that it is 0\.\d+ m across; give units"):
         assert load_usd_character(tmp_path / "man.usda").metres_per_unit == 0.01
 
 

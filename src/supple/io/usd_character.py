@@ -28,15 +28,18 @@ def load_usd_character(path: Path, metres: float | None = None) -> Character:
     Skinning is UsdSkel's: skinning methods, bind and rest transforms, blend shapes with what lies between them.
     """
     content = UsdContent(path, "character")
-    if metres is None and not content.facts["stated"]:
+    unit = content.facts["metres_per_unit"] if metres is None else metres
+    with content.source.parsing("a USD character"):
+        character = _Reader(content, unit).read()
+    if metres is None and not content.facts["stated"] and character.skeleton is not None:
+        points = np.concatenate([part.vertices for part in character.parts])
         warnings.warn(
-            f"{path} does not say its unit of length, which by USD's rule is 1 cm; give units if it is another.",
+            f"{path} does not say its unit of length, which by USD's rule is 1 cm, so that it is "
+            f"{np.ptp(points, axis=0).max():.3g} m across; give units if it is another.",
             SuppleWarning,
             stacklevel=2,
         )
-    unit = content.facts["metres_per_unit"] if metres is None else metres
-    with content.source.parsing("a USD character"):
-        return _Reader(content, unit).read()
+    return character
 
 
 class _Reader:

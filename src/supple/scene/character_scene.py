@@ -35,7 +35,7 @@ def character_tables(file: Path, character: Character) -> dict[str, Any]:
         "time": STILL,
         "mesh": {"file": str(file), "parts": parts, "elements": ELEMENTS},
         "material": {"young": float(f"{FIRM * DENSITY * EARTH * height:.0e}"), "poisson": 0.4, "density": DENSITY},
-        "rig": {"weights": "file", "skinning": body.skinning, "rest": "posed"},
+        "rig": {"weights": "file", "skinning": body.skinning},
     }
     if clip is None:
         return tables

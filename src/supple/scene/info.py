@@ -1,4 +1,4 @@
-"""What a file holds: a scene, a tetrahedral mesh, a surface, a recorded run, a checkpoint or a trained model."""
+"""What a file holds: a scene, a mesh, a character, a recorded run, a checkpoint or a trained model."""
 
 from __future__ import annotations
 
@@ -12,19 +12,24 @@ from numpy.typing import NDArray
 from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
 from supple.io.articulated_file import is_articulated_file, tell_articulated
+from supple.io.character import Character
+from supple.io.load_character import CHARACTER_SUFFIXES, load_character
 from supple.io.model_file import is_model_file, load_model
 from supple.io.posespace_file import is_posespace_file, load_posespace
+from supple.io.raw import Lacking
 from supple.io.replay_mesh import MeshCache
 from supple.io.skinned_file import is_skinned_file, load_skinned
+from supple.io.source import mesh_suffix
 from supple.mesh import TetMesh, TriMesh, assess_quality
 from supple.method import ReducedModel, SkinnedModel
+from supple.scene.figure import choose_body
 from supple.scene.load import load_scene
 from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene
 from supple.scene.source import make_source
 from supple.scene.units import to_metres
 
-__all__ = ["describe_file", "describe_mesh"]
+__all__ = ["describe_character", "describe_file", "describe_mesh"]
 
 SCENES = (".toml", ".json")
 HEADING = {"kind": "model", "method": "reduced"}
@@ -51,8 +56,52 @@ def describe_file(path: str | Path) -> Facts:
         return {"kind": "model", "method": "posespace", **sizes, **posed.tell(), "error": posed.error, **posed.facts}
     if path.suffix.lower() == ".npz" and is_articulated_file(path):
         return {**HEADING, "serves": "a body with a rig", **tell_articulated(path)}
+    character = _find_character(path)
+    if character is not None:
+        return describe_character(character)
     cache = open_cache(path)
     return describe_mesh(load_mesh(path)) if isinstance(cache, MeshCache) else _describe_recording(cache)
+
+
+def _find_character(path: Path) -> Character | None:
+    """The character in a file, where it holds a skeleton that moves something."""
+    if mesh_suffix(path) not in CHARACTER_SUFFIXES:
+        return None
+    try:
+        character = load_character(path)
+    except Lacking:
+        return None
+    return None if character.skeleton is None else character
+
+
+def describe_character(character: Character) -> Facts:
+    """Facts about a character; lengths in metres."""
+    points = np.concatenate([part.vertices for part in character.parts])
+    skeleton = character.skeleton
+    return {
+        "kind": "character",
+        "vertices": len(points),
+        "extents": _list(np.ptp(points, axis=0)),
+        "metres_per_unit": character.metres_per_unit,
+        "up_axis": character.up_axis,
+        "parts": {
+            part.name: {
+                "vertices": len(part.vertices),
+                "polygons": len(part.counts),
+                "skinning": None if part.influences is None else part.skinning,
+                "material": part.material,
+                "blend_shapes": list(part.targets),
+            }
+            for part in character.parts
+        },
+        "body": choose_body(character),
+        "joints": [] if skeleton is None else list(skeleton.names),
+        "clips": {
+            clip.name: {"fps": clip.fps, "frames": len(clip.times), "seconds": float(clip.times[-1] - clip.times[0])}
+            for clip in character.clips
+        },
+        "notes": list(character.notes),
+    }
 
 
 def describe_mesh(mesh: TetMesh | TriMesh) -> Facts:

@@ -1,0 +1,111 @@
+"""Characters from file to frames: reading, filling, training, simulating and writing your own (--mesh FILE or FOLDER).
+
+Rows are of `supple run FILE` with nothing else given; `first_s` is the time from file to the first simulated frame. At
+size "paper" a subspace is trained and `again_s` is the same time once that is done.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from supple.bench.character_files import find_characters
+from supple.errors import SceneError, SuppleError, SuppleWarning
+from supple.scene.build import Built, set_stage
+from supple.scene.defaults import open_scene
+from supple.scene.load import parse_scene
+from supple.scene.prepare import prepare_scene
+from supple.scene.record import Recorder
+from supple.scene.schema import Scene
+from supple.scene.simulate import simulate, start_scene
+
+__all__ = ["run"]
+
+Row = dict[str, Any]
+_FRAMES = {"small": 6, "paper": 48}
+
+
+def run(size: str, mesh: Path | None = None, steps: int | None = None) -> list[Row]:
+    """A row for every character in the file or folder `mesh`, of so many frames; failures are rows, too."""
+    if mesh is None:
+        raise SceneError("the benchmark 'character' is of your own files: give --mesh FILE or --mesh FOLDER.")
+    found = find_characters(mesh)
+    if not found:
+        raise SceneError(f"{mesh} holds no rigged character: give a .glb, .gltf or .usd file with a skin, or a folder.")
+    frames = steps or _FRAMES[size]
+    return [_measure(name, source, frames, trained=size == "paper") for name, source in found.items()]
+
+
+def _measure(name: str, source: Path | dict[str, Any], frames: int, *, trained: bool) -> Row:
+    with tempfile.TemporaryDirectory(prefix="supple-bench-character-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)
+        try:
+            row = _play(name, source, frames, Path(folder), trained=trained)
+            if trained:
+                row["again_s"] = _play(name, source, 1, Path(folder), trained=True)["first_s"]
+            return row
+        except SuppleError as error:
+            return {"file": name, "failed": str(error)}
+
+
+def _play(name: str, source: Path | dict[str, Any], frames: int, folder: Path, *, trained: bool) -> Row:
+    """One character through some frames; what is trained stays in the folder."""
+    marks = [time.perf_counter()]
+    scene = _open(source, "reduced" if trained else None)
+    marks.append(time.perf_counter())
+    stage = set_stage(scene)
+    marks.append(time.perf_counter())
+    built = prepare_scene(stage, source=folder / "character.toml")
+    marks.append(time.perf_counter())
+    target = folder / "run.usdc"
+    first, taken, begun, written = _simulate(built, frames, target)
+    load, mesh, train = (after - before for before, after in pairwise(marks))
+    figure, rigging = stage.source.figure, stage.drive.rigging
+    drawn = stage.mesh.vertices if stage.source.render is None else stage.source.render.surface.vertices
+    notes = [*(() if figure is None else figure.character.notes)]
+    skeleton = None if rigging is None else rigging.posing.actor.skeleton
+    return {
+        "file": name,
+        "vertices": len(drawn),
+        "joints": 0 if skeleton is None else len(skeleton),
+        "tets": len(stage.mesh.tets),
+        "load_s": load,
+        "mesh_s": mesh,
+        "train_s": train,
+        "frame_ms": taken,
+        "write_s": written,
+        "out_mb": sum(file.stat().st_size for file in folder.glob("run*")) / 1e6,
+        "first_s": begun - marks[0] + first,
+        "mended": len(notes),
+    }
+
+
+def _open(source: Path | dict[str, Any], method: str | None) -> Scene:
+    """The scene of a character; `method` in place of its own."""
+    change = {} if method is None else {"method": {"name": method}}
+    if isinstance(source, Path):
+        return open_scene(source, change)
+    return parse_scene({**source, **change})
+
+
+def _simulate(built: Built, frames: int, target: Path) -> tuple[float, float, float, float]:
+    """Seconds to the first frame, milliseconds of the median frame, when that began, and seconds of writing."""
+    begin = time.perf_counter()
+    start = start_scene(built)
+    first, count, written, times = 0.0, 0, 0.0, []
+    with Recorder(built, [target]) as recorder:
+        for now in simulate(built, start):
+            first = first or time.perf_counter() - begin
+            times.append(now.row.ms if now.row is not None else 0.0)
+            mark = time.perf_counter()
+            recorder.write(now)
+            written += time.perf_counter() - mark
+            count += now.frame > 0
+            if count >= frames:
+                break
+        mark = time.perf_counter()
+    return first, sorted(times)[len(times) // 2], begin, written + time.perf_counter() - mark
