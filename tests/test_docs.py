@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from little_man import LittleMan
 from supple.cli import app, main
 from supple.io import save_surface, save_tets
 from supple.rig import SkinnedRig, heat_weights
@@ -96,6 +97,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     skin = rod.surface()
     save_surface("fat.obj", skin.moved(skin.vertices * [1.0, 1.2, 1.2]))
     save_surface("bent.obj", skin.moved(rig.positions(bones.poses["bent"])[rod.surface_vertices()]))
+    LittleMan().save(Path("character.glb"))
     Path("walk.bvh").write_text(WALK)
     Path("bones.bvh").write_text(BONES)
     Path("beam.toml").write_text('[mesh]\nshape = "beam"\nresolution = 5\n[[pin]]\nselect = "min x"\n')
@@ -167,6 +169,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "pose_ape",
     ):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
+    monkeypatch.setattr("supple.bench.character.run", lambda size, mesh: [{"size": size}])
     for block in blocks(page, "toml", "console", "sh", ""):
         if block.kind == "toml":
             if name_of_file := FILE_NAME.match(block.text):

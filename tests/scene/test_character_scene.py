@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple.errors import SceneError
+from little_man import LittleMan
+from supple.errors import SceneError, SuppleWarning
 from supple.io import open_cache
 from supple.io.load_character import load_character
 from supple.scene.build import set_stage
@@ -70,17 +71,43 @@ def test_the_body_is_chosen_and_the_rest_rides_along(shared_data):
     figure = make_figure(yeti, ["YetiBody_low"], 0.05)
     assert figure.body.is_closed()
     assert len(figure.drawn.vertices) == sum(len(part.vertices) for part in figure.character.parts)
-    assert any("5 other meshes of the character ride along: YetiEyes_low" in note for note in figure.notes)
+    assert any("5 other meshes ride along: YetiEyes_low" in note for note in figure.notes)
     assert len(figure.influences) == len(figure.body.vertices)
+
+
+def test_meshes_apart_and_shapes_that_are_left_out_are_said(tmp_path):
+    path = LittleMan().save(tmp_path / "man.glb")
+    figure = make_figure(path, ["post"], 1.0)
+    assert [part.name for part in figure.character.parts] == ["post", "post", "hat"]
+    assert any("1 other mesh rides along: hat" in note for note in figure.notes)
+    assert any("on no joint of the body and is left out: cart" in note for note in figure.notes)
+    with pytest.warns(SuppleWarning, match=r"mixes blend shapes \(post\.shape0\), which are left out"):
+        set_stage(open_scene(path, {"mesh": {"elements": 200}}))
+
+
+def test_blend_shapes_of_a_clip_move_the_rest_shape(tmp_path):
+    path = LittleMan().save(tmp_path / "man.glb")
+    character = load_character(path)
+    changes = {"mesh": {"elements": 400}, "rig": {"rest": "posed"}, "time": {"preroll": 0}}
+    stage = set_stage(open_scene(path, changes))
+    rigging = stage.drive.rigging
+    drawn = stage.source.render.embedding.apply(rigging.rig.positions(rigging.course.pose(1.0)))
+    used = np.unique(character.parts[1].corners)
+    wanted = character.points(1, character.clips[0], 24)[used]
+    assert np.linalg.norm(drawn[15:30][used] - wanted, axis=1).max() < 0.25  # of 4: what so few tets can follow
+    rest = character.parts[1].shaped(np.zeros(1))[used]
+    assert np.abs(stage.source.render.surface.vertices[15:30][used] - rest).max() < 1e-9
 
 
 def test_eyes_go_with_the_bone_they_hang_on(shared_data):
     alien = shared_data / "head/Alien.gltf"
     tables = {
         "mesh": {"file": str(alien), "parts": ["AlienHead"], "elements": 1500},
-        "rig": {"weights": "file", "skinning": "linear", "rest": "posed"},
+        "rig": {"weights": "file", "skinning": "linear"},
+        "motion": {"keys": [{"t": 1.0, "Head": [0, 20, 0]}]},
     }
-    stage = set_stage(parse_scene(tables))
+    with pytest.warns(SuppleWarning, match="blend shapes"):
+        stage = set_stage(parse_scene(tables))
     figure, rig = stage.source.figure, stage.drive.rigging.rig
     eye = next(number for number, part in enumerate(figure.character.parts) if part.name == "LeftEye")
     begin = sum(len(part.vertices) for part in figure.character.parts[:eye])

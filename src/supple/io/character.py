@@ -6,7 +6,7 @@ Lengths are in metres and axes as in the file. Every format's reader ends here, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -94,6 +94,14 @@ class Character:
         if found is None:
             raise SceneError(f"{self.file} has no clip '{name}': {tell_choice(name, [c.name for c in self.clips])}")
         return found
+
+    def keep(self, numbers: Sequence[int]) -> Character:
+        """The same with these parts alone."""
+        clips = tuple(
+            replace(clip, shares={new: clip.shares[old] for new, old in enumerate(numbers) if old in clip.shares})
+            for clip in self.clips
+        )
+        return replace(self, parts=tuple(self.parts[number] for number in numbers), clips=clips)
 
     def points(self, number: int, clip: Clip, frame: int) -> FloatArray:
         """Where a clip has the vertices of a part in a frame [m], (n, 3), by the file's own skinning."""

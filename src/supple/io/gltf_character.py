@@ -67,7 +67,9 @@ class _Reader:
         """The primitives of a node's mesh."""
         node = self.file.entry("nodes", number)
         mesh = self.file.entry("meshes", node["mesh"])
-        name = str(mesh.get("name") or node.get("name") or f"mesh{node['mesh']}")
+        uses = sum(entry.get("mesh") == node["mesh"] for entry in self.file.entries("nodes"))
+        names = (mesh.get("name"), node.get("name"))  # of a mesh that is there several times, the node tells which
+        name = str(names[uses > 1] or names[uses == 1] or f"mesh{node['mesh']}")
         if "skin" in node:
             numbers, carry = self.joints.add_skin(node["skin"])
         else:

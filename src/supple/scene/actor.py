@@ -54,6 +54,8 @@ class Actor:
     """Wires that came with the shape."""
     arcs: Mapping[str, Arc] = field(default_factory=dict)
     """Bends that came with the shape."""
+    shares: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Of blend shapes, at the keys of its motion, (k,), by their names."""
 
     def pose(self, name: str) -> FloatArray:
         """A pose by its name, (p,)."""
@@ -131,16 +133,19 @@ def _cast(figure: Figure, name: str | None, is_boned: bool) -> Actor:
     if clip is None:
         return Actor(skeleton, is_boned, {REST: skeleton.neutral}, None, axes)
     hinged = hinge_motion(skeleton, clip.times, clip.turns, clip.shifts)
-    worst = int(np.argmax(hinged.misses))
+    used = np.zeros(len(skeleton), np.bool_)
+    used[slice(None) if figure.influences is None else figure.influences.joints] = True
+    misses = np.where(used, hinged.misses, 0.0)
+    worst = int(np.argmax(misses))
     size = float(np.ptp(figure.body.vertices, axis=0).max())
-    if hinged.misses[worst] > SLACK * size:
+    if misses[worst] > SLACK * size:
         warnings.warn(
             f"clip '{clip.name}' stretches bones or pulls them from their joints, which is left out: they keep their "
-            f"length, and '{skeleton.names[worst]}' comes to lie {hinged.misses[worst]:.3g} m from where it was.",
+            f"length, and '{skeleton.names[worst]}' comes to lie {misses[worst]:.3g} m from where it was.",
             SuppleWarning,
             stacklevel=4,
         )
-    return Actor(skeleton, is_boned, {REST: skeleton.neutral}, hinged.motion, axes)
+    return Actor(skeleton, is_boned, {REST: skeleton.neutral}, hinged.motion, axes, shares=figure.shares(clip))
 
 
 def _play(character: Character, stand: FloatArray) -> Actor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from supple.errors import SceneError
 from supple.io.assembled import RigFiles, assemble_character
-from supple.io.character import Character, Part, tell_choice
+from supple.io.character import Character, Clip, Part, tell_choice
 from supple.io.load_character import load_character
-from supple.mesh import TriMesh, weld_points
+from supple.mesh import TetMesh, TriMesh, weld_points
 from supple.mesh.checks import plural
 from supple.rig import Influences
+from supple.rig.inside import extend_inside, sample_surface
 
 __all__ = ["Figure", "choose_body", "make_figure"]
 
@@ -34,6 +35,8 @@ class Figure:
     """The surface that is filled and simulated [m]: some parts, joined where they touch."""
     influences: Influences | None
     """Weights of the body's vertices."""
+    targets: Mapping[str, FloatArray]
+    """Offsets [m] of the body's vertices in blend shapes, (n, 3), by "PART.SHAPE"."""
     drawn: TriMesh
     """All parts [m], vertices and polygons in the order of the file, a group each."""
     riders: NDArray[np.bool_]
@@ -41,6 +44,23 @@ class Figure:
     weights: Influences | None
     """Weights of the drawn vertices; those of parts that stand still are of the first joint."""
     notes: tuple[str, ...]
+
+    def shares(self, clip: Clip) -> dict[str, FloatArray]:
+        """Shares of the body's blend shapes in the frames of a clip, (k,), where they are ever mixed in."""
+        found = {}
+        for number, part in enumerate(self.character.parts):
+            for column, name in zip(clip.shares.get(number, np.zeros((0, 0))).T, part.targets, strict=False):
+                if f"{part.name}.{name}" in self.targets and column.any():
+                    found[f"{part.name}.{name}"] = column
+        return found
+
+    def shapes(self, mesh: TetMesh) -> dict[str, FloatArray]:
+        """The blend shapes carried into the tetrahedra that fill the body: positions [m], (v, 3), by name."""
+        skin = mesh.vertices[mesh.surface_vertices()]
+        return {
+            name: mesh.vertices + extend_inside(mesh, sample_surface(self.body, offsets, skin, mesh.size()))
+            for name, offsets in self.targets.items()
+        }
 
 
 def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: RigFiles | None = None) -> Figure:
@@ -57,17 +77,34 @@ def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: Rig
     chosen = [part for part in character.parts if part.name in names]
     if not chosen:
         raise SceneError(f"mesh.parts names no mesh of {file}: it has {', '.join(known)}.")
-    body, influences = _join(chosen)
+    body, influences, targets = _join(chosen)
+    kept = [k for k, part in enumerate(character.parts) if part.name in names or _rides(part, influences, character)]
+    apart = [part.name for k, part in enumerate(character.parts) if k not in kept]
+    character = character.keep(kept)
     drawn = _draw(character.parts)
     riders = np.repeat([part.name not in names for part in character.parts], _sizes(character.parts))
-    others = [name for name in known if name not in names]
+    others = [name for name in known if name not in names and name not in apart]
     notes = [*character.notes]
     if others:
-        notes.append(f"{plural(len(others), 'other mesh', 'other meshes')} of the character ride along: "
-                     f"{', '.join(others)}")  # fmt: skip
+        ride = "mesh rides" if len(others) == 1 else "meshes ride"
+        notes.append(f"{len(others)} other {ride} along: {', '.join(others)}")
+    if apart:
+        hang = plural(len(apart), "mesh hangs", "meshes hang")
+        notes.append(f"{hang} on no joint of the body and is left out: {', '.join(dict.fromkeys(apart))}")
     if not body.is_closed():
         notes.append("the body's surface has holes: they are closed where it is filled")
-    return Figure(character, body, influences, drawn, riders, _weigh(character.parts), tuple(notes))
+    return Figure(character, body, influences, targets, drawn, riders, _weigh(character.parts), tuple(notes))
+
+
+def _rides(part: Part, body: Influences | None, character: Character) -> bool:
+    """Whether most of a part hangs on a skeleton that the body hangs on, too."""
+    if part.influences is None or body is None or character.skeleton is None:
+        return False
+    parents = character.skeleton.parents
+    roots = np.arange(len(parents))
+    for k, parent in enumerate(parents):
+        roots[k] = k if parent < 0 else roots[parent]
+    return bool(np.isin(roots[part.influences.main_joints()], roots[body.main_joints()]).mean() > 0.5)
 
 
 def choose_body(character: Character) -> list[str]:
@@ -120,8 +157,8 @@ def _area(part: Part) -> float:
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
 
-def _join(parts: Sequence[Part]) -> tuple[TriMesh, Influences | None]:
-    """One surface of some parts, joined along seams, and the weights of its vertices."""
+def _join(parts: Sequence[Part]) -> tuple[TriMesh, Influences | None, dict[str, FloatArray]]:
+    """One surface of some parts, joined along seams, and the weights and blend shapes of its vertices."""
     points = np.concatenate([part.vertices for part in parts])
     before = np.cumsum([0, *_sizes(parts)])
     corners = np.concatenate([_triangles(part) + start for part, start in zip(parts, before, strict=False)])
@@ -133,7 +170,13 @@ def _join(parts: Sequence[Part]) -> tuple[TriMesh, Influences | None]:
     used = np.unique(cells[proper])
     body = TriMesh.clean(points[first], cells[proper])
     whole = _weigh(parts)
-    return body, None if whole is None else whole.pick(first[used])
+    targets: dict[str, FloatArray] = {}
+    for part, start in zip(parts, before, strict=False):
+        for name, offsets in part.targets.items():
+            target = targets.setdefault(f"{part.name}.{name}", np.zeros_like(points))
+            target[start : start + len(offsets)] = offsets
+    picked = {name: offsets[first[used]] for name, offsets in targets.items() if offsets[first[used]].any()}
+    return body, None if whole is None else whole.pick(first[used]), picked
 
 
 def _draw(parts: Sequence[Part]) -> TriMesh:

@@ -82,7 +82,11 @@ class Posing:
         """The motion that came with the bones, followed by deformers where there are no bones; else none."""
         motion = self.actor.motion
         if motion is not None and self.actor.is_boned:
-            return self.widen(motion)
+            whole = self.widen(motion)
+            for name in self.actor.shares:
+                if name in self.channels:
+                    whole.poses[:, self.rig.controls.index(name)] = self.actor.shares[name]
+            return whole
         if motion is None or not any(channel.follow for channel in self.channels.values()):
             return Motion.of(self.rig, [0.0], [self.rig.neutral])
         fine = motion.resampled(RATE)

@@ -55,13 +55,23 @@ class Layers:
         return whole
 
 
-def stack_layers(table: RigTable, actor: Actor, skin: SkinnedRig | None, canvas: Canvas, metres: float) -> Layers:
-    """The layers over the canvas; `skin` is its skinning by bones, None without."""
+def stack_layers(
+    table: RigTable,
+    actor: Actor,
+    skin: SkinnedRig | None,
+    canvas: Canvas,
+    metres: float,
+    shapes: Mapping[str, FloatArray],
+) -> Layers:
+    """The layers over the canvas; `skin` is its skinning by bones, None without; `shapes` came with a character."""
     layers = Layers()
-    if table.blend_shape:
-        targets = _read_targets(table.blend_shape, canvas, metres)
-        shapes = BlendShapes(canvas.points, targets)
-        layers.add(shapes, {name: Channel((name,)) for name in targets}, plural(len(targets), "blend shape"))
+    if table.blend_shape or shapes:
+        targets = {**shapes, **_read_targets(table.blend_shape, canvas, metres)}
+        layers.add(
+            BlendShapes(canvas.points, targets),
+            {name: Channel((name,)) for name in targets},
+            plural(len(targets), "blend shape"),
+        )
     if skin is not None:
         words = f"{plural(len(skin.skeleton), 'bone')}, {skin.mode.replace('_', ' ')} skinning"
         layers.add(skin, {}, words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins
-from supple.errors import SceneError
+from supple.errors import SceneError, SuppleWarning
 from supple.io import load_surface
 from supple.mesh import TetMesh
 from supple.mesh.checks import plural
@@ -129,7 +130,7 @@ def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
     actor = make_actor(table, scene.mesh, metres, scene.up_axis, source.figure, clip)
     with naming("rig"):
         canvas, skin = _make_canvas(table, actor, source, metres)
-        layers = stack_layers(table, actor, skin, canvas, metres)
+        layers = stack_layers(table, actor, skin, canvas, metres, _find_shapes(table, actor, source))
         rig = layers.join()
         posing = Posing(actor, rig, layers.channels)
         if table.correction:
@@ -168,6 +169,21 @@ def _make_canvas(table: RigTable, actor: Actor, source: Source, metres: float) -
     else:
         influences = find_surface_weights(table.weights, source, surface, actor.skeleton)
     return canvas, SkinnedRig(actor.skeleton, influences, points, table.skinning)
+
+
+def _find_shapes(table: RigTable, actor: Actor, source: Source) -> dict[str, FloatArray]:
+    """Blend shapes that a character's clip mixes in, carried into its body [m], (n, 3) each."""
+    if source.figure is None or not actor.shares:
+        return {}
+    if table.rest == "neutral" or table.surface is not None or not actor.is_boned:
+        warnings.warn(
+            f"the clip mixes blend shapes ({', '.join(actor.shares)}), which are left out: set rig.rest to "
+            '"posed", so that flesh springs back to them.',
+            SuppleWarning,
+            stacklevel=3,
+        )
+        return {}
+    return {name: shape for name, shape in source.figure.shapes(source.mesh).items() if name in actor.shares}
 
 
 def _refuse_neutral(table: RigTable, rig: Rig) -> None:

@@ -64,7 +64,8 @@ def make_source(
             loaded = load_mesh(file)
             notes += [] if figure is None else figure.notes
         else:
-            loaded, metres = replace(figure.body, notes=figure.notes), 1.0
+            loaded, metres = replace(figure.body, notes=()), 1.0
+            notes += figure.notes
         notes += loaded.notes
         if isinstance(loaded, TetMesh):
             mesh = _take_tets(loaded, table).scaled(metres)
