@@ -57,12 +57,12 @@ def run(
     write_scene: Path | None = None,
     common: Common = DEFAULTS,
 ) -> int:
-    """Simulate a scene, or a mesh with default settings.
+    """Simulate a scene, or a mesh or rigged character with default settings.
 
     Parameters
     ----------
     scene
-        Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
+        Scene file (.toml), a mesh that then stands on its lowest 5 % under gravity, or a rigged character (.glb .usd).
     output
         File to write, its suffix is the format (.usdc .usda .npz .pvd .glb .pc2 .mdd .obj); may be given several times.
     method

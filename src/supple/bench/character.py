@@ -1,6 +1,6 @@
 """Characters from file to frames: reading, filling, training, simulating and writing your own (--mesh FILE or FOLDER).
 
-Rows are of `supple run FILE` with nothing else given; `first_s` is the time from file to the first simulated frame. At
+Rows are of `supple run FILE` without its pre-roll; `first_s` is the time from file to the first simulated frame. At
 size "paper" a subspace is trained and `again_s` is the same time once that is done.
 """
 
@@ -17,7 +17,7 @@ from supple.bench.character_files import find_characters
 from supple.errors import SceneError, SuppleError, SuppleWarning
 from supple.scene.build import Built, set_stage
 from supple.scene.defaults import open_scene
-from supple.scene.load import parse_scene
+from supple.scene.load import override, parse_scene
 from supple.scene.prepare import prepare_scene
 from supple.scene.record import Recorder
 from supple.scene.schema import Scene
@@ -86,10 +86,8 @@ def _play(name: str, source: Path | dict[str, Any], frames: int, folder: Path, *
 
 def _open(source: Path | dict[str, Any], method: str | None) -> Scene:
     """The scene of a character; `method` in place of its own."""
-    change = {} if method is None else {"method": {"name": method}}
-    if isinstance(source, Path):
-        return open_scene(source, change)
-    return parse_scene({**source, **change})
+    change: dict[str, Any] = {"time": {"preroll": 0}} | ({} if method is None else {"method": {"name": method}})
+    return open_scene(source, change) if isinstance(source, Path) else parse_scene(override(source, change))
 
 
 def _simulate(built: Built, frames: int, target: Path) -> tuple[float, float, float, float]:

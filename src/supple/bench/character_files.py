@@ -13,7 +13,7 @@ __all__ = ["find_characters"]
 Tables = dict[str, Any]
 _TALL = {"arm": "m", "elephant": "cm", "makehuman_base": "dm"}  # units of known files that do not tell theirs
 _MESHES = (".obj", ".off", ".ply", ".msh", ".mesh", ".npz")
-_CLIP = {"fps": 30.0, "substeps": 2, "frames": 48, "preroll": 15}
+_CLIP = {"fps": 30.0, "substeps": 2, "frames": 48}
 
 
 def find_characters(place: Path) -> dict[str, Path | Tables]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
+from supple.io.raw import to_whole
 from supple.io.source import Source, read_source
 from supple.io.text import parse_floats, parse_ints, tokens_per_line
 
@@ -36,6 +37,8 @@ class Bones:
     """(j, 3)"""
     places: FloatArray | None = None
     """Where poses of its own format have the bones at rest, (j, 3, 4), where they do not begin with nothing."""
+    columns: tuple[int, ...] | None = None
+    """Number of the bone that each column of weights is of; None: one for each, in order."""
 
 
 def load_bones(path: Path, points: FloatArray | None = None) -> Bones:
@@ -87,21 +90,43 @@ def _parse_tgf(source: Source, _: FloatArray | None) -> Bones:
 
 
 def _parse_pinocchio(source: Source, _: FloatArray | None) -> Bones:
-    """Joints `number x y z parent`; the bone of a joint comes from its parent, and the root has none."""
+    """Joints `number x y z parent`; the bone of a joint comes from its parent, and the root has none.
+
+    A joint turns what hangs on it. Where several bones begin, each turns by itself, too: it is called after the joint
+    that it ends at where that turns nothing, as a head does.
+    """
     words = tokens_per_line(source.data)
     if not words.any() or (words[words > 0] != 5).any():
         raise source.damaged("its joints are not five numbers a line")
     table = parse_floats(source, source.data, "joints").reshape(-1, 5)
-    parents = table[:, 4].astype(np.int64)
+    parents = to_whole(source, table[:, 4], "parents")
     if (
         (table[:, 0] != np.arange(len(table))).any()
         or (parents[1:] >= np.arange(1, len(table))).any()
         or parents[0] != -1
     ):
         raise source.damaged("its joints are not numbered from 0 with every parent before its children")
-    names = _names_beside(source, len(table))
-    edges = [(int(parent), joint) for joint, parent in enumerate(parents) if joint]
-    return _chain(source, table[:, 1:4], edges, names[1:])
+    labels, places = _names_beside(source, len(table)), table[:, 1:4]
+    names, above, heads, tails = [], [], [], []
+    turning, columns = [-1] * len(table), [0] * (len(table) - 1)  # the joint that turns what hangs on each; of columns
+
+    def add(name: str, parent: int, head: int, tail: int) -> int:
+        names.append(name)
+        above.append(parent)
+        heads.append(places[head])
+        tails.append(places[tail])
+        return len(names) - 1
+
+    for joint in range(len(table)):
+        below = np.flatnonzero(parents == joint)
+        if not len(below):
+            continue
+        own = add(labels[joint], turning[joint], joint, int(below[0]) if len(below) == 1 else joint)
+        for end in below:
+            leaf = not (parents == end).any()
+            one = own if len(below) == 1 else add(labels[end] if leaf else f"{labels[end]}-bone", own, joint, int(end))
+            columns[end - 1] = turning[end] = one
+    return Bones(tuple(names), tuple(above), np.array(heads), np.array(tails), None, tuple(columns))
 
 
 def _names_beside(source: Source, count: int) -> list[str]:
@@ -124,7 +149,7 @@ def _parse_makehuman(source: Source, points: FloatArray | None) -> Bones:
         raise source.damaged("its bones are measured by a mesh", "name MakeHuman's base mesh with it")
     where = {}
     for name, vertices in tree["joints"].items():
-        who = np.asarray(vertices, np.int64)
+        who = to_whole(source, np.asarray(vertices, np.float64), "joints")
         if not len(who) or who.min() < 0 or who.max() >= len(points):
             raise source.damaged(f"joint '{str(name)[:40]}' is measured by vertices that the mesh has not")
         where[name] = points[who].mean(axis=0)

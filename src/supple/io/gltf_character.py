@@ -148,7 +148,8 @@ class _Reader:
                 break
             joints.append(self.file.accessor(attributes[f"JOINTS_{k}"], ("VEC4",), "joints of vertices"))
             weights.append(self.file.accessor(attributes.get(f"WEIGHTS_{k}"), ("VEC4",), "weights of vertices"))
-        if not joints or any(len(table) != count for table in (*joints, *weights)):
+        odd = any(table.dtype.kind != "u" for table in joints)
+        if odd or not joints or any(len(table) != count for table in (*joints, *weights)):
             raise self.file.source.damaged(f"'{part.name[:40]}' has a skin and not a joint and weight for every vertex")
         which, table = np.concatenate(joints, axis=1).astype(np.int64), np.concatenate(weights, axis=1)
         found, notes = bind_weights(

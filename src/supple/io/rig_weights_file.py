@@ -12,6 +12,7 @@ from supple.errors import FileFormatError
 from supple.io.bone_file import Bones, read_json
 from supple.io.dmat import parse_dmat
 from supple.io.npz_file import NpzFile
+from supple.io.raw import to_whole
 from supple.io.source import Source, read_source
 from supple.io.text import parse_floats, tokens_per_line
 
@@ -48,6 +49,10 @@ def load_rig_weights(path: Path, bones: Bones, points: FloatArray) -> FloatArray
 
 
 def _fit(source: Source, table: FloatArray, bones: Bones, points: FloatArray) -> FloatArray:
+    """The table with a column for every bone."""
+    if bones.columns is not None and table.ndim == 2 and table.shape[1] == len(bones.columns):
+        given, table = table, np.zeros((len(table), len(bones.names)))
+        table[:, list(bones.columns)] = given
     if table.shape != (len(points), len(bones.names)):
         raise source.damaged(
             f"it has weights of shape {table.shape} for {len(points):,} vertices and {len(bones.names)} bones",
@@ -61,7 +66,7 @@ def _read_makehuman(source: Source, bones: Bones, count: int) -> FloatArray:
     table = np.zeros((count, len(bones.names)))
     for name, pairs in read_json(source)["weights"].items():
         rows = np.array(pairs, np.float64).reshape(-1, 2)
-        who = rows[:, 0].astype(np.int64)
+        who = to_whole(source, rows[:, 0], "weights")
         if name not in bones.names or (len(who) and (who.min() < 0 or who.max() >= count)):
             raise source.damaged(f"'{str(name)[:40]}' is no bone, or weighs vertices that are not there")
         table[who, bones.names.index(name)] = rows[:, 1]
