@@ -41,8 +41,6 @@ class Figure:
     """All parts [m], vertices and polygons in the order of the file, a group each."""
     riders: NDArray[np.bool_]
     """Which of the drawn vertices belong to no part of the body, (n,)."""
-    weights: Influences | None
-    """Weights of the drawn vertices; those of parts that stand still are of the first joint."""
     notes: tuple[str, ...]
 
     def shares(self, clip: Clip) -> dict[str, FloatArray]:
@@ -93,7 +91,7 @@ def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: Rig
         notes.append(f"{hang} on no joint of the body and is left out: {', '.join(dict.fromkeys(apart))}")
     if not body.is_closed():
         notes.append("the body's surface has holes: they are closed where it is filled")
-    return Figure(character, body, influences, targets, drawn, riders, _weigh(character.parts), tuple(notes))
+    return Figure(character, body, influences, targets, drawn, riders, tuple(notes))
 
 
 def _rides(part: Part, body: Influences | None, character: Character) -> bool:
@@ -202,7 +200,7 @@ def _draw(parts: Sequence[Part]) -> TriMesh:
 
 
 def _weigh(parts: Sequence[Part]) -> Influences | None:
-    """Weights of the vertices of all parts in turn; None where no part has any."""
+    """Weights of the vertices of all parts in turn, the first joint's for those that have none; None without any."""
     widths = [part.influences.weights.shape[1] for part in parts if part.influences is not None]
     if not widths:
         return None

@@ -27,7 +27,7 @@ def seat_riders(source: Source, skin: SkinnedRig | None) -> Source:
     the bone.
     """
     figure, render = source.figure, source.render
-    if figure is None or render is None or skin is None or figure.weights is None:
+    if figure is None or render is None or skin is None or figure.influences is None:
         return source
     crossings = find_bone_crossings(source.mesh.vertices, source.mesh.tets, skin.skeleton)
     dense = skin.influences.dense(len(skin.skeleton))

@@ -1,0 +1,41 @@
+"""The benchmark of characters: its columns, and what it says of folders without any."""
+
+from pathlib import Path
+
+import pytest
+
+from little_man import LittleMan
+from supple.bench.character import run
+from supple.bench.character_files import find_characters
+from supple.errors import SceneError
+
+KEYS = ["file", "vertices", "joints", "load_s", "mesh_s", "train_s", "frame_ms", "write_s", "out_mb"]
+
+
+def test_a_row_has_the_columns_of_the_page(tmp_path):
+    man = LittleMan()
+    man.tree["animations"] = []
+    man.save(tmp_path / "man.glb")
+    (row,) = run("small", mesh=tmp_path, steps=1)
+    assert [key for key in row if key in KEYS] == KEYS
+    assert (row["file"], row["joints"]) == ("man.glb", 3)
+    assert row["load_s"] + row["mesh_s"] < row["first_s"]
+    assert row["out_mb"] > 0
+    page = (Path(__file__).parents[2] / "docs" / "characters.md").read_text(encoding="utf-8")
+    assert all(f"`{key}`" in page for key in row)
+
+
+def test_folders_without_characters_are_refused_and_damaged_files_are_rows(tmp_path):
+    with pytest.raises(SceneError, match="no rigged character"):
+        run("small", mesh=tmp_path)
+    with pytest.raises(SceneError, match="--mesh"):
+        run("small")
+    (tmp_path / "a.glb").write_bytes(b"glTF")
+    (row,) = run("small", mesh=tmp_path / "a.glb")
+    assert "a.glb" in row["failed"]
+
+
+def test_at_least_ten_real_characters_are_found(shared_data):
+    found = find_characters(shared_data)
+    assert len(found) >= 12
+    assert {"Yeti.gltf", "elephant.tgf", "cheb_skeleton.out", "default.mhskel"} < set(found)
