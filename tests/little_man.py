@@ -64,7 +64,7 @@ class LittleMan:
     def add(self, array: np.ndarray) -> int:
         """Number of an accessor with these values."""
         values = array if array.dtype.kind == "u" else array.astype(np.float32)
-        code = {"u1": 5121, "u4": 5125, "f4": 5126}[values.dtype.str[1:]]
+        code = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}[values.dtype.str[1:]]
         view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": values.nbytes}
         self.tree["bufferViews"].append(view)
         kind = KINDS[1 if values.ndim == 1 else values.shape[1]]

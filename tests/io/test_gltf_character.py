@@ -1,5 +1,7 @@
 """glTF characters: what their own equation says of every vertex in every frame, evaluated apart."""
 
+import base64
+import json
 from functools import cache
 from pathlib import Path
 
@@ -240,3 +242,31 @@ def test_vertices_without_weight_take_the_nearest_and_say_so(tmp_path, little_ma
     little_man.data = little_man.data[:place] + b"\0" * 16 + little_man.data[place + 16 :]
     character = load_gltf_character(little_man.save(tmp_path / "a.glb"))
     assert any("1 vertex without weight took that of the nearest" in note for note in character.notes)
+
+
+def test_weights_in_bytes_and_in_two_sets_are_the_same_weights(tmp_path, little_man):
+    plain = load_gltf_character(little_man.save(tmp_path / "a.glb"))
+    share = plain.parts[0].influences.dense(4)[:, [0, 2, 3]]  # hip, chest, head
+    first, second = np.zeros((2, 15, 4))
+    first[:, :2], second[:, 0] = share[:, :2], share[:, 2]
+    for number, table in enumerate((first, second)):
+        for primitive in little_man.tree["meshes"][0]["primitives"]:
+            primitive["attributes"][f"JOINTS_{number}"] = little_man.add(
+                np.tile(np.array([[0, 1, 9, 9], [2, 9, 9, 9]][number], np.uint16), (15, 1))
+            )
+            primitive["attributes"][f"WEIGHTS_{number}"] = little_man.add(np.round(65535 * table).astype(np.uint16))
+            little_man.tree["accessors"][-1]["normalized"] = True
+    packed = load_gltf_character(little_man.save(tmp_path / "b.glb"))
+    for frame in (0, 24):
+        found, wanted = (one.points(1, one.clips[0], frame) for one in (packed, plain))
+        assert np.abs(found - wanted).max() < 1e-4
+
+
+def test_a_buffer_in_the_text_itself_is_read(tmp_path, little_man):
+    path = little_man.save(tmp_path / "man.gltf")
+    tree = json.loads(path.read_text())
+    data = base64.b64encode((tmp_path / "man.bin").read_bytes()).decode()
+    tree["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
+    (tmp_path / "man.bin").unlink()
+    path.write_text(json.dumps(tree))
+    assert len(load_gltf_character(path).parts) == 4

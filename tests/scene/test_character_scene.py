@@ -85,6 +85,27 @@ def test_meshes_apart_and_shapes_that_are_left_out_are_said(tmp_path):
         set_stage(open_scene(path, {"mesh": {"elements": 200}}))
 
 
+def test_loose_pieces_are_held_and_holes_are_said(tmp_path):
+    man = LittleMan()
+    posts = man.tree["meshes"][0]["primitives"]
+    place = np.frombuffer(man.data, np.float32, 45, 0).reshape(15, 3) * [1.0, 0.5, 1.0] + [3.0, 1.0, 0.0]
+    button = {**posts[0], "attributes": {**posts[0]["attributes"], "POSITION": man.add(place)}, "targets": []}
+    lid = {**posts[1], "attributes": button["attributes"], "targets": []}
+    man.tree["meshes"][0]["primitives"] = [*posts, button, lid]
+    man.tree["animations"] = []
+    path = man.save(tmp_path / "man.glb")
+    stage = set_stage(open_scene(path, {"mesh": {"elements": 3000}}))
+    mesh, pins = stage.mesh, stage.drive.rigging.held.pins.vertices
+    loose = np.flatnonzero(mesh.vertices[:, 0] > 2.0)
+    assert len(loose) > 3
+    assert np.isin(loose, pins).all()
+    assert len(pins) < 0.6 * len(mesh.vertices)
+    assert any("1 piece of the body that no bone runs through" in line for line in stage.describe())
+    man.tree["accessors"][posts[1]["indices"]]["count"] -= 3  # without its top
+    del man.tree["meshes"][0]["primitives"][2:]
+    assert any("has holes" in note for note in make_figure(man.save(tmp_path / "open.glb"), ["post"], 1.0).notes)
+
+
 def test_blend_shapes_of_a_clip_move_the_rest_shape(tmp_path):
     path = LittleMan().save(tmp_path / "man.glb")
     character = load_character(path)

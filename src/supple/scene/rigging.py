@@ -145,6 +145,9 @@ def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
             rig, fitted = _fit(scene, table, rig, posing, course, mesh)
             notes = (*notes, *fitted)
         held = _hold(table, mesh, rig, actor.skeleton, metres)
+        if source.figure is not None and table.hold == "bones":
+            held, said = _hold_pieces(held, mesh)
+            notes = (*notes, *said)
     where = " along bones" if table.hold == "bones" else ""
     line = (
         f"rig: {', '.join(layers.words)}, {len(held.pins.vertices)} vertices held{where}; flesh springs back to its "
@@ -223,6 +226,17 @@ def _fit(
     if fitting.count:
         lines.append(fitting.describe())
     return fitting.rig, lines + fitting.notes
+
+
+def _hold_pieces(held: Held, mesh: TetMesh) -> tuple[Held, list[str]]:
+    """The same with pieces of a character that no bone runs through, such as buttons, which would fall otherwise."""
+    piece = mesh.components()
+    loose = ~np.isin(piece, piece[held.pins.vertices])
+    if not loose.any():
+        return held, []
+    count = len(np.unique(piece[loose]))
+    note = f"{plural(count, 'piece')} of the body that no bone runs through: held by the skeleton altogether"
+    return Held(held.rig, Pins.merge([held.pins, Pins.of(np.flatnonzero(loose))])), [note]
 
 
 def _hold(table: RigTable, mesh: TetMesh, rig: Rig, skeleton: Skeleton | None, metres: float) -> Held:
