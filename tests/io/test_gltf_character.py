@@ -15,6 +15,7 @@ from supple.errors import FileFormatError
 from supple.io.gltf_character import load_gltf_character
 from supple.rig import SkinnedRig
 from supple.rig.hinged import hinge_motion
+from supple.rig.slide import Slide
 
 REAL = ["human/CesiumMan.glb", "head/Alien.gltf", "bear/Fox.glb", "simple/RiggedSimple.glb", "gorilla/Yeti.gltf"]
 TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -132,6 +133,10 @@ def test_bones_that_keep_their_length_play_the_clips_too(shared_data, name):
             wanted = type(character)("", (plain,), skeleton).points(0, clip, frame)
             found = rig.positions(hinged.motion.at(clip.times[frame]))
             assert np.abs(found - wanted).max() < 1.5 * hinged.misses.max() + 1e-6 * size
+            weights = part.influences.dense(len(skeleton))
+            slid = Slide(part.vertices, skeleton.names, weights).move(hinged.slides[frame].ravel(), found, None)
+            assert np.abs(slid - wanted).max() < 2.0 * hinged.stretch.max() + 1e-6 * size
+        assert hinged.stretch.max() < 1e-4 * size
 
 
 def test_parts_keep_order_texture_material_and_shapes(shared_data):

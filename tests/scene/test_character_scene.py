@@ -1,5 +1,6 @@
 """Characters in scenes: the scene that a bare file gets, what rides along, and what stiff flesh does."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,27 @@ def test_meshes_apart_and_shapes_that_are_left_out_are_said(tmp_path):
     assert any("on no joint of the body and is left out: cart" in note for note in figure.notes)
     with pytest.warns(SuppleWarning, match=r"mixes blend shapes \(post\.shape0\), which are left out"):
         set_stage(open_scene(path, {"mesh": {"elements": 200}}))
+
+
+def test_joints_that_slide_do_so_with_a_posed_rest(tmp_path):
+    man = LittleMan()
+    man.tree["animations"][0]["channels"].pop()
+    man.animate(2, "translation", [0.0, 1.0], np.array([[0.0, 1.5, 0.0], [0.0, 2.1, 0.3]]), "LINEAR")  # of the head
+    path = man.save(tmp_path / "man.glb")
+    character = load_character(path)
+    wanted = character.points(1, character.clips[0], 24)
+    changes = {"mesh": {"elements": 400}, "time": {"preroll": 0}}
+    misses = []
+    for rest in ("neutral", "posed"):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", SuppleWarning)
+            stage = set_stage(open_scene(path, {**changes, "rig": {"rest": rest}}))
+        assert ["comes to lie" in str(one.message) for one in said] == [True][: rest == "neutral"]
+        rigging = stage.drive.rigging
+        drawn = stage.source.render.embedding.apply(rigging.rig.positions(rigging.course.pose(1.0)))
+        misses.append(np.linalg.norm(drawn[15:30][-3:] - wanted[-3:], axis=1).max())
+    assert misses[0] > 0.5
+    assert misses[1] < 0.2
 
 
 def test_loose_pieces_are_held_and_holes_are_said(tmp_path):

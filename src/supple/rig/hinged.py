@@ -22,6 +22,10 @@ class Hinged:
     motion: Motion
     misses: FloatArray
     """How far each bone's ends come to lie from where they were moved [m], at most, (j,)."""
+    slides: FloatArray
+    """From where the joints come to lie to where they were moved [m], (k, j, 3)."""
+    stretch: FloatArray
+    """How far ends of each bone would lie off if joints slid [m], at most, (j,)."""
 
 
 def hinge_motion(skeleton: Skeleton, times: FloatArray, turns: FloatArray, shifts: FloatArray) -> Hinged:
@@ -39,10 +43,11 @@ def hinge_motion(skeleton: Skeleton, times: FloatArray, turns: FloatArray, shift
     poses = np.empty((count, 3 + 3 * joints))
     poses[:, :3] = turns[:, 0] @ skeleton.heads[0] + shifts[:, 0] - skeleton.heads[0]
     poses[:, 3:] = Rotation.from_matrix(local.reshape(-1, 3, 3)).as_rotvec().reshape(count, -1)
-    misses = np.zeros(joints)
+    slides, tails = np.empty((2, count, joints, 3))
     for frame, pose in enumerate(poses):
         R, t = skeleton.transforms(pose)
-        for ends in (skeleton.heads, skeleton.tails):
-            off = np.einsum("jab,jb->ja", turns[frame] - R, ends) + shifts[frame] - t
-            misses = np.maximum(misses, np.linalg.norm(off, axis=1))
-    return Hinged(Motion.of(skeleton, times, poses), misses)
+        for off, ends in ((slides, skeleton.heads), (tails, skeleton.tails)):
+            off[frame] = np.einsum("jab,jb->ja", turns[frame] - R, ends) + shifts[frame] - t
+    misses = np.maximum(np.linalg.norm(slides, axis=2).max(axis=0), np.linalg.norm(tails, axis=2).max(axis=0))
+    stretch = np.linalg.norm(tails - slides, axis=2).max(axis=0)
+    return Hinged(Motion.of(skeleton, times, poses), misses, slides, stretch)

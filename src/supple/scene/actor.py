@@ -33,6 +33,7 @@ FloatArray = NDArray[np.float64]
 REST = "rest"  #: the pose that every rig has
 Y_UP = np.eye(3)
 SLACK = 0.005  #: share of a body's size by which a bone may miss its place before it is worth a word
+STILL = 1e-4  #: share by which a joint that slides less is taken to stay
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ class Actor:
     """Bends that came with the shape."""
     shares: Mapping[str, FloatArray] = field(default_factory=dict)
     """Of blend shapes, at the keys of its motion, (k,), by their names."""
+    slides: Mapping[str, FloatArray] = field(default_factory=dict)
+    """How far joints slide at the keys of its motion [m], (k, 3), by their names."""
 
     def pose(self, name: str) -> FloatArray:
         """A pose by its name, (p,)."""
@@ -95,7 +98,7 @@ def make_actor(
         raise SceneError("motion: clip is one of a rigged character's: name its meshes in mesh.parts, or remove it.")
     with naming("rig"):
         if figure is not None and (table.skeleton is None or Path(table.skeleton).suffix.lower() in BONE_SUFFIXES):
-            return _cast(figure, clip, table.bones is not False)
+            return _cast(figure, clip, table)
         if mesh.shape is None:
             return _read_actor(table, mesh.file or "", metres)
         if table.skeleton is not None:
@@ -122,9 +125,9 @@ def _read_actor(table: RigTable, file: str, metres: float) -> Actor:
     return Actor(skeleton, table.bones is not False, {REST: skeleton.neutral}, motion, axes)
 
 
-def _cast(figure: Figure, name: str | None, is_boned: bool) -> Actor:
+def _cast(figure: Figure, name: str | None, table: RigTable) -> Actor:
     """The skeleton of a character's file, moving by a clip."""
-    character = figure.character
+    character, is_boned = figure.character, table.bones is not False
     skeleton = character.skeleton
     if skeleton is None:
         raise SceneError(f"{character.file} brings no bones: name a BVH file as skeleton, or remove [rig].")
@@ -135,17 +138,21 @@ def _cast(figure: Figure, name: str | None, is_boned: bool) -> Actor:
     hinged = hinge_motion(skeleton, clip.times, clip.turns, clip.shifts)
     used = np.zeros(len(skeleton), np.bool_)
     used[slice(None) if figure.influences is None else figure.influences.joints] = True
-    misses = np.where(used, hinged.misses, 0.0)
-    worst = int(np.argmax(misses))
     size = float(np.ptp(figure.body.vertices, axis=0).max())
+    far = np.linalg.norm(hinged.slides, axis=2).max(axis=0) > STILL * size
+    slides = {skeleton.names[k]: hinged.slides[:, k] for k in np.flatnonzero(used & far) if table.rest == "posed"}
+    misses = np.where(used, hinged.stretch if table.rest == "posed" else hinged.misses, 0.0)
+    worst = int(np.argmax(misses))
     if misses[worst] > SLACK * size:
+        remedy = "" if table.rest == "posed" else ' Joints slide with rig.rest = "posed".'
         warnings.warn(
             f"clip '{clip.name}' stretches bones or pulls them from their joints, which is left out: they keep their "
-            f"length, and '{skeleton.names[worst]}' comes to lie {misses[worst]:.3g} m from where it was.",
+            f"length, and '{skeleton.names[worst]}' comes to lie {misses[worst]:.3g} m from where it was.{remedy}",
             SuppleWarning,
             stacklevel=4,
         )
-    return Actor(skeleton, is_boned, {REST: skeleton.neutral}, hinged.motion, axes, shares=figure.shares(clip))
+    rest = {REST: skeleton.neutral}
+    return Actor(skeleton, is_boned, rest, hinged.motion, axes, shares=figure.shares(clip), slides=slides)
 
 
 def _play(character: Character, stand: FloatArray) -> Actor:

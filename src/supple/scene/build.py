@@ -31,7 +31,6 @@ from supple.method import (
     Solver,
     TrainedModel,
 )
-from supple.rig import SkinnedRig
 from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
@@ -163,7 +162,7 @@ def set_stage(scene: Scene) -> Stage:
     )
     rigging = make_rigging(si, source, metres)
     if rigging is not None:
-        source = seat_riders(source, rigging.rig if isinstance(rigging.rig, SkinnedRig) else None)
+        source = seat_riders(source, rigging.bones)
     held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
     held += [] if rigging is None else [rigging.held.pins]
     body, materials = _make_body(si, mesh, Pins.merge(held), metres)

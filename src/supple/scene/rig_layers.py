@@ -14,6 +14,7 @@ from supple.errors import SceneError
 from supple.mesh.checks import plural
 from supple.rig import Bend, BlendShapes, Deformer, PoseSpace, Rig, Skeleton, SkinnedRig, Stack, Twist, Wire
 from supple.rig.scripted import Scripted
+from supple.rig.slide import Slide
 from supple.rig.stack import Layer
 from supple.rig.wire_curve import WireCurve
 from supple.scene.actor import Actor
@@ -75,6 +76,10 @@ def stack_layers(
     if skin is not None:
         words = f"{plural(len(skin.skeleton), 'bone')}, {skin.mode.replace('_', ' ')} skinning"
         layers.add(skin, {}, words)
+        if actor.slides:
+            joints = list(actor.slides)
+            weights = skin.influences.dense(len(skin.skeleton))[:, [skin.skeleton.number(name) for name in joints]]
+            layers.add(Slide(canvas.points, joints, weights), {}, plural(len(joints), "sliding joint"))
     for deformer in table.deformer:
         rig, channels = _make_deformer(deformer, actor, canvas.points, metres)
         layers.add(rig, channels, f"a {deformer.kind}")

@@ -55,6 +55,8 @@ class Rigging:
     posing: Posing
     lines: tuple[str, ...]
     """The rig in words."""
+    bones: SkinnedRig | None = None
+    """What of it skinning by bones does, under all else."""
 
     @property
     def skin(self) -> SkinnedRig:
@@ -153,7 +155,8 @@ def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
         f"rig: {', '.join(layers.words)}, {len(held.pins.vertices)} vertices held{where}; flesh springs back to its "
         f"{table.rest} shape"
     )
-    return Rigging(rig, table.rest, held, course, posing, (line, *notes))
+    bones = skin if table.surface is None else None
+    return Rigging(rig, table.rest, held, course, posing, (line, *notes), bones)
 
 
 def _make_canvas(table: RigTable, actor: Actor, source: Source, metres: float) -> tuple[Canvas, SkinnedRig | None]:
