@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_usd_character import author
 
+from skinned_stage import author
 from supple.errors import SuppleError
 from supple.io import (
     CacheInfo,

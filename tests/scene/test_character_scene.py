@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from little_man import LittleMan
+from skinned_stage import author
 from supple.errors import SceneError, SuppleWarning
 from supple.io import open_cache
 from supple.io.load_character import load_character
@@ -105,6 +106,19 @@ def test_joints_that_slide_do_so_with_a_posed_rest(tmp_path):
         misses.append(np.linalg.norm(drawn[15:30][-3:] - wanted[-3:], axis=1).max())
     assert misses[0] > 0.5
     assert misses[1] < 0.2
+
+
+def test_a_stage_in_centimetres_with_z_up_runs_as_it_is(tmp_path):
+    author(tmp_path / "man.usda")
+    changes = {"mesh": {"elements": 300}, "rig": {"rest": "posed"}, "time": {"frames": 1, "preroll": 1}}
+    scene = open_scene(tmp_path / "man.usda", changes)
+    assert (scene.units, scene.up_axis, scene.time.fps, scene.mesh.parts) == ("cm", "z", 30.0, ["flesh"])
+    said = run(tmp_path / "man.usda", tmp_path / "a.usdc", changes=changes)
+    assert any("the body's surface has holes" in line for line in said)
+    assert any("2 meshes hang on no joint of the body" in line for line in said)
+    cache = open_cache(tmp_path / "a.usdc")
+    assert (cache.info.metres_per_unit, cache.info.up_axis, cache.info.fps) == (0.01, "z", 30.0)
+    assert len(cache.surface_positions(0)) == 20
 
 
 def test_loose_pieces_are_held_and_holes_are_said(tmp_path):

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import SceneError
+from supple.errors import SceneError, SuppleWarning
 from supple.io.assembled import RigFiles, assemble_character
 from supple.io.character import Character, Clip, Part, tell_choice
 from supple.io.load_character import load_character
 from supple.mesh import TetMesh, TriMesh, weld_points
-from supple.mesh.checks import plural
 from supple.rig import Influences
 from supple.rig.inside import extend_inside, sample_surface
 
-__all__ = ["Figure", "choose_body", "make_figure"]
+__all__ = ["Figure", "choose_body", "filled", "make_figure"]
 
 FloatArray = NDArray[np.float64]
 SEAM = 1e-6  #: share of a character's size within which vertices of two parts are one
@@ -55,10 +56,19 @@ class Figure:
     def shapes(self, mesh: TetMesh) -> dict[str, FloatArray]:
         """The blend shapes carried into the tetrahedra that fill the body: positions [m], (v, 3), by name."""
         skin = mesh.vertices[mesh.surface_vertices()]
-        return {
-            name: mesh.vertices + extend_inside(mesh, sample_surface(self.body, offsets, skin, mesh.size()))
-            for name, offsets in self.targets.items()
-        }
+        with filled():
+            return {
+                name: mesh.vertices + extend_inside(mesh, sample_surface(self.body, offsets, skin, mesh.size()))
+                for name, offsets in self.targets.items()
+            }
+
+
+@contextmanager
+def filled() -> Iterator[None]:
+    """Nothing is said of tetrahedra far from the surface that they fill: there it has a hole."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)
+        yield
 
 
 def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: RigFiles | None = None) -> Figure:
@@ -87,8 +97,9 @@ def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: Rig
         ride = "mesh rides" if len(others) == 1 else "meshes ride"
         notes.append(f"{len(others)} other {ride} along: {', '.join(others)}")
     if apart:
-        hang = plural(len(apart), "mesh hangs", "meshes hang")
-        notes.append(f"{hang} on no joint of the body and is left out: {', '.join(dict.fromkeys(apart))}")
+        hang, are = ("mesh hangs", "is") if len(apart) == 1 else ("meshes hang", "are")
+        names_apart = ", ".join(dict.fromkeys(apart))
+        notes.append(f"{len(apart)} {hang} on no joint of the body and {are} left out: {names_apart}")
     if not body.is_closed():
         notes.append("the body's surface has holes: they are closed where it is filled")
     return Figure(character, body, influences, targets, drawn, riders, tuple(notes))
@@ -122,7 +133,8 @@ def choose_body(character: Character) -> list[str]:
         grew = False
         for k in sorted(set(range(len(parts))) - body):
             touches = any(len(keys[k] & keys[other]) >= SHARED for other in body)
-            if touches or (areas[k] > LARGE * total and _is_alone(parts[k], [parts[other] for other in body])):
+            large = areas[k] > LARGE * total and _rides(parts[k], parts[first].influences, character)
+            if touches or (large and _is_alone(parts[k], [parts[other] for other in body])):
                 body.add(k)
                 total += areas[k]
                 grew = True

@@ -14,6 +14,7 @@ from supple.io.npz_file import NpzFile
 from supple.io.rig_weights_file import WEIGHT_SUFFIXES
 from supple.mesh import TetMesh, TriMesh, embed
 from supple.rig import Influences, Skeleton, biharmonic_weights, heat_weights, transfer_weights
+from supple.scene.figure import filled
 from supple.scene.source import Source
 
 __all__ = ["find_surface_weights", "find_weights"]
@@ -49,7 +50,8 @@ def _carry_weights(source: Source, skeleton: Skeleton) -> Influences:
         raise SceneError(
             'weights = "file" are those of a rigged character: name its meshes in mesh.parts, or use heat.'
         )
-    found = transfer_weights(figure.body, figure.influences, source.mesh, len(skeleton))
+    with filled():
+        found = transfer_weights(figure.body, figure.influences, source.mesh, len(skeleton))
     return replace(found, notes=())  # what was set right is said of the file
 
 
