@@ -115,6 +115,7 @@ def test_a_stage_in_centimetres_with_z_up_runs_as_it_is(tmp_path):
     assert (scene.units, scene.up_axis, scene.time.fps, scene.mesh.parts) == ("cm", "z", 30.0, ["flesh"])
     said = run(tmp_path / "man.usda", tmp_path / "a.usdc", changes=changes)
     assert any("the body's surface has holes" in line for line in said)
+    assert any("units of 0.01 m, z up; clips: bend (5 frames at 30 a second)" in line for line in said)
     assert any("2 meshes hang on no joint of the body" in line for line in said)
     cache = open_cache(tmp_path / "a.usdc")
     assert (cache.info.metres_per_unit, cache.info.up_axis, cache.info.fps) == (0.01, "z", 30.0)

@@ -16,6 +16,7 @@ from supple.io.assembled import RigFiles, assemble_character
 from supple.io.character import Character, Clip, Part, tell_choice
 from supple.io.load_character import load_character
 from supple.mesh import TetMesh, TriMesh, weld_points
+from supple.mesh.checks import plural
 from supple.rig import Influences
 from supple.rig.inside import extend_inside, sample_surface
 
@@ -92,7 +93,7 @@ def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: Rig
     drawn = _draw(character.parts)
     riders = np.repeat([part.name not in names for part in character.parts], _sizes(character.parts))
     others = [name for name in known if name not in names and name not in apart]
-    notes = [*character.notes]
+    notes = [_tell(character), *character.notes]
     if others:
         ride = "mesh rides" if len(others) == 1 else "meshes ride"
         notes.append(f"{len(others)} other {ride} along: {', '.join(others)}")
@@ -103,6 +104,16 @@ def make_figure(file: Path, names: Sequence[str] | None, metres: float, rig: Rig
     if not body.is_closed():
         notes.append("the body's surface has holes: they are closed where it is filled")
     return Figure(character, body, influences, targets, drawn, riders, tuple(notes))
+
+
+def _tell(character: Character) -> str:
+    """What the file holds, its unit, axis and rates, in a line."""
+    parts, joints = len(character.parts), 0 if character.skeleton is None else len(character.skeleton)
+    clips = [f"{clip.name} ({len(clip.times)} frames at {clip.fps:g} a second)" for clip in character.clips]
+    return (
+        f"{Path(character.file).name}: {plural(parts, 'mesh', 'meshes')}, {plural(joints, 'joint')}, units of "
+        f"{character.metres_per_unit:g} m, {character.up_axis} up; clips: {', '.join(clips) or 'none'}"
+    )
 
 
 def _rides(part: Part, body: Influences | None, character: Character) -> bool:
