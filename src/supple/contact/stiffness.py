@@ -14,9 +14,12 @@ TIMES_STIFFER = 10.0
 
 
 def default_stiffness(body: Body) -> float:
-    """k [Pa/m]: 10 E / edge, with Young's modulus of the stiffest material and the mean edge at the surface."""
+    """k [Pa/m]: 10 E / edge, with Young's modulus of the stiffest tet and the mean edge at the surface."""
     outside = body.mesh.surface_tets()
-    young = max(_young(part.material) for part in body.parts if np.isin(part.ids, outside).any())
+    young = max(
+        _young(part.material) * float(part.stiffness[np.isin(part.ids, outside)].max(initial=0.0))
+        for part in body.parts
+    )
     return TIMES_STIFFER * young / body.mesh.surface().mean_edge()
 
 

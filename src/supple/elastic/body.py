@@ -1,7 +1,7 @@
 """A soft body: mesh, materials, mass, damping, pins. Immutable; what moves is a state."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -95,20 +95,25 @@ class Body:
         pins = pins or Pins.none()
         if len(pins.vertices) and not 0 <= int(pins.vertices[0]) <= int(pins.vertices[-1]) < len(mesh.vertices):
             raise MeshError(f"a pin names a vertex outside 0..{len(mesh.vertices) - 1}: correct its number.")
-        parts, mass = [], np.zeros(len(mesh.vertices))
+        parts = []
         for one in dict.fromkeys(by_region.values()):  # regions of equal material become one part
             regions = [r for r, other in by_region.items() if other == one]
             ids = np.flatnonzero(np.isin(mesh.regions, regions))
             if len(ids):
-                part = Elements.build(mesh.vertices, mesh.tets, one, ids)
-                parts.append(part)
-                for corner in part.tets:
-                    mass += np.bincount(corner, one.density * part.volume / 4.0, minlength=len(mass))
-        return cls(mesh, tuple(parts), mass, pins, damping or Damping())
+                parts.append(Elements.build(mesh.vertices, mesh.tets, one, ids))
+        return cls(mesh, tuple(parts), _lump(parts, len(mesh.vertices)), pins, damping or Damping())
 
     def pinned(self, pins: Pins) -> "Body":
         """The same body held by other pins."""
         return replace(self, pins=pins)
+
+    def graded(self, stiffness: FloatArray, density: FloatArray) -> "Body":
+        """The same body, every tet so many times as stiff and as dense as its material, (m,) each."""
+        for name, factors in (("stiffness", stiffness), ("density", density)):
+            if factors.shape != (len(self.mesh.tets),) or not (np.isfinite(factors) & (factors > 0.0)).all():
+                raise MaterialError(f"factors of {name} are not one number above 0 for every tet: give such numbers.")
+        parts = tuple(part.with_density(density[part.ids]) for part in self._scaled(stiffness))
+        return replace(self, parts=parts, mass=_lump(parts, len(self.mesh.vertices)))
 
     def stiffened(self, stiffening: Stiffening) -> "Body":
         """The same body, as stiff as it is in the neutral pose, that stiffens in others."""
@@ -163,17 +168,30 @@ class Body:
             J = np.where(np.abs(J) < 1e-6, 1e-6, J)
             cauchy = part.material.stress(F) @ F.transpose(0, 2, 1) / J[:, None, None]
             deviator = cauchy - np.trace(cauchy, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
-            out[part.ids] = np.sqrt(1.5 * np.einsum("nij,nij->n", deviator, deviator))
+            out[part.ids] = part.stiffness * np.sqrt(1.5 * np.einsum("nij,nij->n", deviator, deviator))
         return out
+
+    def made_of(self) -> bytes:
+        """What tells the materials of one body from those of another."""
+        pieces = [repr(part.material).encode() + part.ids.tobytes() for part in self.parts]
+        pieces += [part.stiffness.tobytes() for part in self.parts if (part.stiffness != 1.0).any()]
+        return b"".join(pieces)
 
     def hash(self) -> str:
         """Fingerprint of mesh, materials, damping and pins."""
         digest = hashlib.sha256()
         for array in (self.mesh.vertices, self.mesh.tets, self.mass, self.pins.vertices, self.pins.held):
             digest.update(np.ascontiguousarray(array).tobytes())
-        for part in self.parts:
-            digest.update(repr(part.material).encode() + part.ids.tobytes())
-        digest.update(repr(self.damping).encode())
+        digest.update(self.made_of() + repr(self.damping).encode())
         if self.stiffening is not None:
             digest.update(self.stiffening.digest().encode())
         return digest.hexdigest()
+
+
+def _lump(parts: Iterable[Elements], count: int) -> FloatArray:
+    """The mass of every one of `count` vertices [kg]: a quarter of that of each tet around it."""
+    mass = np.zeros(count)
+    for part in parts:
+        for corner in part.tets:
+            mass += np.bincount(corner, part.mass / 4.0, minlength=count)
+    return mass

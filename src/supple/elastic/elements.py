@@ -32,6 +32,10 @@ class Elements:
     moduli: FloatArray
     """The material's three numbers, (3, m)."""
     clusters: Clusters
+    mass: FloatArray
+    """[kg], (m,)"""
+    stiffness: FloatArray
+    """What the material's energy is multiplied with, (m,); `volume` holds it already."""
 
     @classmethod
     def build(
@@ -61,6 +65,8 @@ class Elements:
             volume,
             moduli,
             clusters,
+            material.density * volume,
+            np.ones(len(ids)),
         )
 
     @property
@@ -70,7 +76,28 @@ class Elements:
 
     def with_stiffness(self, factor: float | FloatArray) -> "Elements":
         """The same elements with their energy multiplied, all alike or each by its own factor, (m,)."""
-        return replace(self, volume=self.volume * factor)
+        return replace(self, volume=self.volume * factor, stiffness=self.stiffness * factor)
+
+    def with_density(self, factor: FloatArray) -> "Elements":
+        """The same elements with the mass of each multiplied by its own factor, (m,)."""
+        return replace(self, mass=self.mass * factor)
+
+    def renumbered(
+        self,
+        vertices: FloatArray,
+        tets: NDArray[np.int32],
+        ids: NDArray[np.int64],
+        numbers: NDArray[np.int64] | None = None,
+    ) -> "Elements":
+        """The elements `ids` of another list of tets, (k, 4), as stiff and as heavy as they are here.
+
+        `numbers` tells which element each of those tets is, (k,); by default their order is the same.
+        """
+        made = Elements.build(vertices, tets, self.material, ids)
+        order = np.argsort(self.ids)
+        here = made.ids if numbers is None else numbers[made.ids]
+        place = order[np.searchsorted(self.ids, here, sorter=order)]
+        return replace(made.with_stiffness(self.stiffness[place]), mass=self.mass[place])
 
     def with_rest(self, positions: FloatArray, name: str = "the new rest shape") -> "Elements":
         """The same elements, at rest with their vertices at `positions` [m], (n, 3); mass is not theirs to change.

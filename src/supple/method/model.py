@@ -59,7 +59,7 @@ class ReducedModel:
 def fingerprint(body: Body) -> dict[str, Any]:
     """What a model must find again in the body it serves, part by part."""
     mesh, pins = body.mesh, body.pins
-    made_of = [repr(part.material).encode() + part.ids.tobytes() for part in body.parts]
+    made_of = [body.made_of()]
     made_of += [] if body.stiffening is None else [body.stiffening.digest().encode()]
     return {
         "vertices": len(mesh.vertices),

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body, Elements, Pins, elastic_gradient
+from supple.elastic import Body, Pins, elastic_gradient
 from supple.method.skipping_model import Arrival
 from supple.method.skipping_paper_state import PaperState
 from supple.method.skipping_paper_steps import Settings, Step, Steps, pose_of
@@ -40,7 +40,7 @@ class SampledForces:
         for part in body.parts:
             ids = np.sort(part.ids[ring[part.ids]])
             if len(ids):
-                parts.append(Elements.build(body.mesh.vertices[self.needed], tets, part.material, ids))
+                parts.append(part.renumbered(body.mesh.vertices[self.needed], tets, ids))
         self._parts = tuple(parts)
 
     def residual(self, x: FloatArray, load: FloatArray, stiffness: float) -> float:

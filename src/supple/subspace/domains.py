@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from supple.elastic import Body, Elements, Pins
+from supple.elastic import Body, Pins
 from supple.errors import MeshError
 
 __all__ = ["Domains", "coordinates_of"]
@@ -90,7 +90,7 @@ class Domains:
         for part in self.body.parts:
             ids = np.flatnonzero(np.isin(chosen, part.ids))
             if len(ids):
-                parts.append(Elements.build(cut.vertices, tets, part.material, ids))
+                parts.append(part.renumbered(cut.vertices, tets, ids, chosen))
         pins = self.body.pins
         inside = (pins.vertices >= own.start) & (pins.vertices < own.stop)
         held = Pins(pins.vertices[inside] - np.int32(own.start), pins.held[inside])
@@ -154,9 +154,8 @@ def _share_mass(body: Body, tets: NDArray[np.int32], vertex_of: IntArray) -> Flo
     """The part of its vertex's mass that each copy has from its tets, (N,)."""
     own = np.zeros(len(vertex_of))
     for part in body.parts:
-        quarter = part.material.density * part.volume / 4.0
         for corner in tets[part.ids].T:
-            own += np.bincount(corner, quarter, minlength=len(own))
+            own += np.bincount(corner, part.mass / 4.0, minlength=len(own))
     return np.asarray(own / np.bincount(vertex_of, own)[vertex_of])
 
 
