@@ -1,4 +1,4 @@
-"""PLY surfaces: text, binary of both byte orders, texture coordinates; colours and other properties are left out."""
+"""PLY surfaces: text, binary of both byte orders, texture coordinates, colours and other numbers of vertices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ TYPES = {
 ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 CORNER_TEXTURE = "texcoord"
 LISTS = ("vertex_indices", "vertex_index")
+COLOURS = ("red", "green", "blue", "alpha")
 TEXTURES = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
+GEOMETRY = {"x", "y", "z", "nx", "ny", "nz", *(name for names in TEXTURES for name in names)}
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,26 @@ def parse_ply(source: Source) -> RawSurface:
         vertices = np.column_stack([vertex[axis].values.astype(np.float64) for axis in "xyz"])
         source.check_finite(vertices, "vertices")
         indices = to_indices(source, corners.values, len(vertices), "faces")
-        return RawSurface(vertices, corners.counts.astype(np.int32), indices, _read_uv(vertex, face, corners, indices))
+        return RawSurface(
+            vertices,
+            corners.counts.astype(np.int32),
+            indices,
+            _read_uv(vertex, face, corners, indices),
+            attributes=_read_attributes(vertex, elements),
+        )
+
+
+def _read_attributes(vertex: dict[str, _Column], elements: list[_Element]) -> dict[str, NDArray[np.float64]]:
+    """The vertices' numbers beside positions, normals and texture coordinates, their colour as one of them."""
+    items = [item for element in elements if element.name == "vertex" for item in element.properties]
+    plain = [item for item in items if item.count is None and item.name not in GEOMETRY]
+    found = {item.name: vertex[item.name].values.astype(np.float64) for item in plain}
+    for item in plain:
+        if item.name in COLOURS and item.item.kind in "iu":
+            found[item.name] /= np.iinfo(item.item).max
+    if all(name in found for name in COLOURS[:3]):
+        found["color"] = np.column_stack([found.pop(name) for name in COLOURS if name in found])
+    return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
 def _read_header(source: Source) -> tuple[str, list[_Element], bytes]:

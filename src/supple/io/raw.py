@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "RawTets",
     "drop_thin",
     "from_zero",
+    "join_attributes",
     "look_up",
     "reverse_polygons",
     "select_polygons",
@@ -55,6 +56,9 @@ class RawSurface:
     groups: NDArray[np.int32] | None = None  #: group number of every polygon, shape (p,)
     group_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    attributes: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Numbers of every vertex by name, shape (n,) or (n, c), NaN where a part of the file has none; colours lie in
+    0 to 1."""
 
 
 def to_indices(source: Source, values: NDArray[np.number], count: int, what: str) -> NDArray[np.int32]:
@@ -132,6 +136,20 @@ def reverse_polygons(raw: RawSurface) -> RawSurface:
     starts = ends - raw.counts
     order = np.repeat(starts + ends - 1, raw.counts) - np.arange(len(raw.indices))
     return replace(raw, indices=raw.indices[order], uv=None if raw.uv is None else raw.uv[order])
+
+
+def join_attributes(
+    parts: Sequence[tuple[int, Mapping[str, NDArray[np.float64]]]],
+) -> dict[str, NDArray[np.float64]]:
+    """The attributes of parts of so many vertices each as those of all; NaN where a part has none of that width."""
+    shapes = {name: values.shape[1:] for _, own in reversed(parts) for name, values in own.items()}
+
+    def of_part(name: str, count: int, own: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        values = own.get(name)
+        shape = (count, *shapes[name])
+        return np.full(shape, np.nan) if values is None or values.shape != shape else values
+
+    return {name: np.concatenate([of_part(name, count, own) for count, own in parts]) for name in shapes}
 
 
 def drop_thin(raw: RawSurface) -> RawSurface:

@@ -233,7 +233,8 @@ def _save_surfaces(stage: Any, folder: Path) -> dict[str, Any]:
         np.save(folder / f"{number}.points.npy", _place(points, matrix))
         has_uv = _save_faces(mesh, code, folder, str(number))
         turned = _turned(mesh, matrix, code)
-        parts.append({"name": mesh.GetPrim().GetName(), "turned": turned, "uv": has_uv})
+        numbers = _save_numbers(mesh, code, folder, str(number), len(points))
+        parts.append({"name": mesh.GetPrim().GetName(), "turned": turned, "uv": has_uv, "numbers": numbers})
     return {"parts": parts}
 
 
@@ -255,6 +256,28 @@ def _save_faces(mesh: Any, code: float, folder: Path, name: str) -> bool:
                 np.save(folder / f"{name}.uv.npy", values)
                 return True
     return False
+
+
+def _save_numbers(mesh: Any, code: float, folder: Path, name: str, count: int) -> list[str]:
+    """Primvars that give every vertex numbers, as NAME.number0.npy and so on; what they are called."""
+    from pxr import UsdGeom
+
+    corners, called = _array(mesh.GetFaceVertexIndicesAttr(), code, np.int64), []
+    inside = len(corners) == 0 or (corners.min() >= 0 and corners.max() < count)
+    for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
+        kind = str(primvar.GetTypeName())
+        if not kind.startswith(("float", "double", "half", "color3", "color4")) or primvar.GetElementSize() != 1:
+            continue
+        flat: NDArray[Any] = np.array(primvar.ComputeFlattened(code), dtype=np.float64)
+        flat = flat.reshape(len(flat), -1)[:, :4] if flat.ndim else flat.reshape(1, 1)
+        if primvar.GetInterpolation() == UsdGeom.Tokens.faceVarying and inside and len(flat) == len(corners):
+            uses = np.bincount(corners, minlength=count)
+            sums = np.stack([np.bincount(corners, column, minlength=count) for column in flat.T], axis=1)
+            flat = sums / np.maximum(uses, 1)[:, None]
+        if len(flat) == count and np.isfinite(flat).all():
+            np.save(folder / f"{name}.number{len(called)}.npy", flat[:, 0] if flat.shape[1] == 1 else flat)
+            called.append(primvar.GetPrimvarName())
+    return called
 
 
 def _save_frames(stage: Any, folder: Path, most: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from supple._child import ChildFailure, run_script
 from supple.errors import FileFormatError
 from supple.io.frames import CacheInfo
 from supple.io.limits import check_count, current_limits
-from supple.io.raw import Lacking, RawSurface, RawTets, reverse_polygons, to_indices, to_regions
+from supple.io.raw import Lacking, RawSurface, RawTets, join_attributes, reverse_polygons, to_indices, to_regions
 from supple.io.source import Source, check_readable
 
 __all__ = ["USD_SUFFIXES", "UsdContent", "read_usd_info", "read_usd_surface", "read_usd_tets"]
@@ -116,6 +116,10 @@ def read_usd_surface(path: Path, *, lenient: bool = False) -> RawSurface:
     before = np.cumsum([0] + [len(points) for points, _ in parts])
     uv = [faces.uv for _, faces in parts if faces.uv is not None]
     sizes = [len(faces.counts) for _, faces in parts]
+    numbers = [
+        {name: np.array(content.array(f"{number}.number{k}")) for k, name in enumerate(fact["numbers"])}
+        for number, fact in enumerate(content.facts["parts"])
+    ]
     return RawSurface(
         np.concatenate([points for points, _ in parts]),
         np.concatenate([faces.counts for _, faces in parts]),
@@ -126,6 +130,7 @@ def read_usd_surface(path: Path, *, lenient: bool = False) -> RawSurface:
         np.repeat(np.arange(len(parts), dtype=np.int32), sizes) if len(parts) > 1 else None,
         tuple(fact["name"] for fact in content.facts["parts"]) if len(parts) > 1 else (),
         content.unit_note(),
+        join_attributes([(len(points), own) for (points, _), own in zip(parts, numbers, strict=True)]),
     )
 
 

@@ -12,9 +12,10 @@ from supple.mesh.adjacency import TET_FACES
 from supple.mesh.embed import embed
 from supple.mesh.tetmesh import TetMesh
 
-__all__ = ["mean_of_points", "mean_of_vertices", "spread_paint"]
+__all__ = ["mean_of_points", "mean_of_vertices", "sample_triangles", "spread_paint"]
 
 FloatArray = NDArray[np.float64]
+FINEST = 256  # points along a side of a triangle that are taken at most
 
 
 def mean_of_vertices(mesh: TetMesh, vertices: NDArray[np.integer], values: FloatArray) -> FloatArray:
@@ -35,6 +36,26 @@ def mean_of_points(mesh: TetMesh, points: ArrayLike, values: FloatArray) -> Floa
     count = np.bincount(tets, minlength=len(mesh.tets))
     sums = np.bincount(tets, values, minlength=len(mesh.tets))
     return np.where(count > 0, sums / np.maximum(count, 1), np.nan)
+
+
+def sample_triangles(corners: FloatArray, spacing: float) -> tuple[NDArray[np.int64], FloatArray]:
+    """Points on triangles (k, 3, 3), no farther apart than `spacing` along their sides and at least the corners.
+
+    As the triangle of each, (s,), and the shares of its corners, (s, 3).
+    """
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1, initial=0.0)
+    steps = np.clip(np.ceil(sides / spacing), 1, FINEST).astype(np.int64)
+    triangles, shares = [], []
+    for step in np.unique(steps):
+        chosen = np.flatnonzero(steps == step)
+        i, j = np.meshgrid(np.arange(step + 1), np.arange(step + 1), indexing="ij")
+        i, j = i[i + j <= step], j[i + j <= step]
+        grid = np.column_stack([step - i - j, i, j]) / step
+        triangles.append(np.repeat(chosen, len(grid)))
+        shares.append(np.tile(grid, (len(chosen), 1)))
+    if not triangles:
+        return np.empty(0, np.int64), np.empty((0, 3))
+    return np.concatenate(triangles), np.concatenate(shares)
 
 
 def spread_paint(mesh: TetMesh, painted: FloatArray, reach: float) -> FloatArray:

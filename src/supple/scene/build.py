@@ -34,8 +34,10 @@ from supple.method import (
 from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
+from supple.scene.marks import Marks
 from supple.scene.material import Model, describe_material, make_material
 from supple.scene.obstacle import make_obstacle
+from supple.scene.paint import describe_grading, grade_tets, make_marks
 from supple.scene.pose_stiffness import describe_stiffness, make_stiffness
 from supple.scene.projective import make_shell_body, projective_solver, refuse_unserved, tie_body
 from supple.scene.riders import seat_riders
@@ -77,6 +79,8 @@ class Stage:
     """How things touch; None where nothing does."""
     tied: ProjectiveBody | None
     """The body as constraints, for methods that project them."""
+    marks: Marks
+    """What selections may name."""
 
     @property
     def mesh(self) -> TetMesh:
@@ -112,6 +116,7 @@ class Stage:
             f"body: {_count_cells(mesh)}, {len(mesh.vertices)} vertices ({held} pinned), "
             f"{extents} m, {self.body.mass.sum():.3g} kg",
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
+            *([describe_grading(*grade_tets(painted, self.marks))] if (painted := scene.material.painted) else []),
             *([] if drive.rigging is None else drive.rigging.describe()),
             *([] if self.body.stiffening is None else [describe_stiffness(self.body.stiffening)]),
             *([] if contact is None else [self._describe_contact(contact)]),
@@ -156,23 +161,27 @@ def set_stage(scene: Scene) -> Stage:
     source = make_source(si.mesh, metres, scene.up_axis, si.shell, si.rig_files())
     mesh = source.mesh
     mesh.tet_neighbours()  # refuses tets that overlap, now rather than when a surface is first drawn
-    parts = tuple(
-        HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres))
-        for number, pin in enumerate(si.pin)
-    )
-    rigging = make_rigging(si, source, metres)
+    marks = make_marks(si, source, metres)
+    rigging = make_rigging(si, source, metres, marks)
     if rigging is not None:
         source = seat_riders(source, rigging.bones)
+        marks = replace(marks, skeleton=rigging.posing.actor.skeleton)
+    parts = tuple(
+        HeldPart(pin, select_vertices(pin.select, mesh, _key("pin", number, pin.name), metres, marks))
+        for number, pin in enumerate(si.pin)
+    )
     held = [Pins.of(part.vertices, part.pin.axes) for part in parts if part.pin.from_ is None]
     held += [] if rigging is None else [rigging.held.pins]
-    body, materials = _make_body(si, mesh, Pins.merge(held), metres)
+    body, materials = _make_body(si, marks, Pins.merge(held), metres)
+    if si.material.painted:
+        body = body.graded(*grade_tets(si.material.painted, marks))
     if rigging is not None:
-        stiffness = make_stiffness(si.material.pose, source, rigging, metres)
+        stiffness = make_stiffness(si.material.pose, source, rigging, marks, metres)
         body = body if stiffness is None else body.stiffened(stiffness)
     tied = tie_body(si, body, next(iter(materials.values()))) if scene.method.is_projective else None
     body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(
-        place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
+        place_load(force, _key("force", number, force.name), marks, body.mass, metres)
         for number, force in enumerate(si.force)
     )
     obstacles = tuple(
@@ -181,8 +190,8 @@ def set_stage(scene: Scene) -> Stage:
     )
     drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging, si.volume)
     touching = si.touching()
-    contact = None if touching is None else contact_settings(touching, si.collider, mesh, metres)
-    return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact, tied)
+    contact = None if touching is None else contact_settings(touching, si.collider, marks, metres)
+    return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact, tied, marks)
 
 
 def _count_cells(mesh: TetMesh) -> str:
@@ -200,21 +209,24 @@ def _plain_name(number: int, name: str | None) -> str:
     return f"{plain}_{number}"
 
 
-def _assign_materials(mesh: TetMesh, scene: Scene, metres: float) -> tuple[dict[str, Material], NDArray[np.int32]]:
+def _assign_materials(marks: Marks, scene: Scene, metres: float) -> tuple[dict[str, Material], NDArray[np.int32]]:
     """Materials by the name of their table, and the number of each tetrahedron's one, shape (m,)."""
     model: Model = "corotational" if scene.method.is_projective else "stable_neo_hookean"
     materials = {"material": make_material(scene.material, model=model)}
+    mesh = marks.mesh
     numbers = np.zeros(len(mesh.tets), dtype=np.int32)
     for number, (name, table) in enumerate(scene.material.regions.items(), start=1):
         key = f"material.regions.{name}"
-        numbers[select_tets(table.select or Select.model_validate({"region": name}), mesh, key, metres)] = number
+        select = table.select or Select.model_validate({"region": name})
+        numbers[select_tets(select, mesh, key, metres, marks)] = number
         materials[key] = make_material(scene.material, table, model=model)
     return materials, numbers
 
 
-def _make_body(scene: Scene, mesh: TetMesh, pins: Pins, metres: float) -> tuple[Body, dict[str, Material]]:
+def _make_body(scene: Scene, marks: Marks, pins: Pins, metres: float) -> tuple[Body, dict[str, Material]]:
     """The body and its materials by the name of their table."""
-    materials, numbers = _assign_materials(mesh, scene, metres)
+    mesh = marks.mesh
+    materials, numbers = _assign_materials(marks, scene, metres)
     if isinstance(mesh, Sheet):
         return make_shell_body(scene, mesh, materials["material"], pins), materials
     damping = Damping(scene.material.damping_mass, scene.material.damping_stiffness)
@@ -232,8 +244,9 @@ def _make_body(scene: Scene, mesh: TetMesh, pins: Pins, metres: float) -> tuple[
     return body, {name: material for name, material in materials.items() if names[name] in used}
 
 
-def place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64], metres: float) -> Load:
+def place_load(force: Force, key: str, marks: Marks, mass: NDArray[np.float64], metres: float) -> Load:
     """A force with the vertices it acts on; a region's total is shared out by mass."""
+    mesh = marks.mesh
     if force.kind == "gravity":
         return Load(force, np.empty(0, dtype=np.int32), np.empty(0))
     if force.kind == "point" and isinstance(mesh, Sheet):
@@ -245,7 +258,7 @@ def place_load(force: Force, key: str, mesh: TetMesh, mass: NDArray[np.float64],
             at = ", ".join(f"{value / metres:.4g}" for value in force.at or ())
             raise SceneError(f"{key} pushes at ({at}), far outside: {describe_place(mesh, metres)}; move `at` onto it.")
         return Load(force, place.corners[0], place.weights[0])
-    chosen = select_vertices(force.select or Select.model_validate("all"), mesh, key, metres)
+    chosen = select_vertices(force.select or Select.model_validate("all"), mesh, key, metres, marks)
     share = mass[chosen] if force.kind == "body" else mass[chosen] / mass[chosen].sum()
     return Load(force, chosen, share)
 

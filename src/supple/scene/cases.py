@@ -155,7 +155,7 @@ def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
     draw = _Draw(np.random.default_rng([table.seed, role, number]), table.strength, np.deg2rad(table.turn))
     si = to_metres(stage.scene, stage.scene.metres)
     extra = [
-        place_load(force, f"training.load[{place}]", stage.mesh, stage.body.mass, stage.scene.metres)
+        place_load(force, f"training.load[{place}]", stage.marks, stage.body.mass, stage.scene.metres)
         for place, force in enumerate(si.training.load)
     ]
     # In this order, and all of them always: what one scene draws must not depend on what it has not got

@@ -12,8 +12,8 @@ from supple.contact.ccd import import_ipctk
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness, estimate_depth
 from supple.elastic import Body
-from supple.mesh import TetMesh
 from supple.scene.collider import ColliderTable
+from supple.scene.marks import Marks
 from supple.scene.section import FRICTION, LENGTH, Section, Unit
 from supple.scene.select import Select, select_vertices
 
@@ -85,7 +85,7 @@ class ContactTable(Section):
 
 
 def contact_settings(
-    table: ContactTable, colliders: Sequence[ColliderTable], mesh: TetMesh, metres: float
+    table: ContactTable, colliders: Sequence[ColliderTable], marks: Marks, metres: float
 ) -> ContactSettings:
     """The settings of tables whose lengths are in metres; `metres` is the size of one scene unit, for messages."""
     for wanted, key in ((table.ccd, "ccd"), (table.edges, "edges")):
@@ -93,8 +93,8 @@ def contact_settings(
             import_ipctk(f"contact.{key} = true")  # said before a run, not in its middle
     ignored = tuple(
         (
-            select_vertices(one, mesh, f"contact.ignore[{number}]", metres),
-            select_vertices(other, mesh, f"contact.ignore[{number}]", metres),
+            select_vertices(one, marks.mesh, f"contact.ignore[{number}]", metres, marks),
+            select_vertices(other, marks.mesh, f"contact.ignore[{number}]", metres, marks),
         )
         for number, (one, other) in enumerate(table.ignore)
     )

@@ -24,6 +24,7 @@ from supple.mesh import TetMesh, TriMesh, assess_quality
 from supple.method import ReducedModel, SkinnedModel
 from supple.scene.figure import choose_body
 from supple.scene.load import load_scene
+from supple.scene.paint import make_marks
 from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene
 from supple.scene.source import make_source
@@ -139,7 +140,7 @@ def _describe_scene(scene: Scene) -> Facts:
     if si.rig is None:
         return facts
     source = make_source(si.mesh, scene.metres, scene.up_axis, rig=si.rig_files())
-    rigging = make_rigging(si, source, scene.metres)
+    rigging = make_rigging(si, source, scene.metres, make_marks(si, source, scene.metres))
     return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from supple.errors import SceneError
 from supple.material import MATERIALS, PRESETS, Material
+from supple.scene.paint_table import PaintedTable
 from supple.scene.pose_table import PoseTable
 from supple.scene.section import FILE, LENGTH, Section, Unit
 from supple.scene.select import Select
@@ -112,6 +113,9 @@ class MaterialTable(_MaterialKeys):
     )
     regions: dict[str, RegionTable] = Field(
         default_factory=dict, description="parts of another material; where they overlap, the last one counts"
+    )
+    painted: list[PaintedTable] = Field(
+        default_factory=list, description="paints that make it stiffer, softer, heavier or lighter; they multiply"
     )
     pose: list[PoseMaterialTable] = Field(
         default_factory=list, description="poses in which flesh is stiffer or softer (full, posespace)"

@@ -16,11 +16,12 @@ from supple.scene.force import Force
 from supple.scene.material import MaterialTable, PoseMaterialTable, RegionTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
 from supple.scene.motion_table import MotionTable, PoseKey
+from supple.scene.paint_table import PaintedTable, PaintTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import RigTable
 from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
-from supple.scene.select import HalfSpace, Select, Side, Sphere
+from supple.scene.select import HalfSpace, Painted, Select, Side, Sphere
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeKey, VolumeTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS_RULE
@@ -31,8 +32,10 @@ TABLES: dict[str, type[Section]] = {
     "Top of the file": Scene,
     "[time]": TimeTable,
     "[mesh]": MeshTable,
+    "[[paint]]": PaintTable,
     "[material]": MaterialTable,
     "[material.regions.NAME]": RegionTable,
+    "[[material.painted]]": PaintedTable,
     "[[material.pose]]": PoseMaterialTable,
     "[shell]": ShellTable,
     "[skin]": SkinTable,
@@ -61,6 +64,7 @@ TABLES: dict[str, type[Section]] = {
     "select.side": Side,
     "select.sphere": Sphere,
     "select.half_space": HalfSpace,
+    "select.paint": Painted,
 }
 NAMES = {float: "number", int: "whole number", str: "text", bool: "true/false"}
 

@@ -22,6 +22,7 @@ from supple.rig.part import RigPart
 from supple.rig.shepard import Shepard
 from supple.scene.actor import Actor, make_actor, naming
 from supple.scene.joint_ranges import JointRanges
+from supple.scene.marks import Marks
 from supple.scene.motion_table import MotionTable
 from supple.scene.posing import Posing
 from supple.scene.rig_fit import Fitting
@@ -123,7 +124,7 @@ class Rigging:
         }
 
 
-def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
+def make_rigging(scene: Scene, source: Source, metres: float, marks: Marks | None = None) -> Rigging | None:
     """The rig of a scene whose lengths are in metres, and None without one; `metres` is the size of one scene unit."""
     table, mesh = scene.rig, source.mesh
     if table is None:
@@ -146,7 +147,8 @@ def make_rigging(scene: Scene, source: Source, metres: float) -> Rigging | None:
         if table.rest == "posed":
             rig, fitted = _fit(scene, table, rig, posing, course, mesh)
             notes = (*notes, *fitted)
-        held = _hold(table, mesh, rig, actor.skeleton, metres)
+        named = replace(marks or Marks(mesh), skeleton=actor.skeleton)
+        held = _hold(table, mesh, rig, actor.skeleton, metres, named)
         if source.figure is not None and table.hold == "bones":
             held, said = _hold_pieces(held, mesh)
             notes = (*notes, *said)
@@ -242,10 +244,10 @@ def _hold_pieces(held: Held, mesh: TetMesh) -> tuple[Held, list[str]]:
     return Held(held.rig, Pins.merge([held.pins, Pins.of(np.flatnonzero(loose))])), [note]
 
 
-def _hold(table: RigTable, mesh: TetMesh, rig: Rig, skeleton: Skeleton | None, metres: float) -> Held:
+def _hold(table: RigTable, mesh: TetMesh, rig: Rig, skeleton: Skeleton | None, metres: float, marks: Marks) -> Held:
     """What follows the rig exactly."""
     if isinstance(table.hold, Select):
-        return Held(rig, Pins.of(select_vertices(table.hold, mesh, "hold", metres)))
+        return Held(rig, Pins.of(select_vertices(table.hold, mesh, "hold", metres, marks)))
     if table.hold == "none":
         return Held(rig, Pins.none())
     if skeleton is None:

@@ -15,6 +15,7 @@ from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable
 from supple.scene.motion_table import MotionTable
+from supple.scene.paint_table import PaintTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import WEIGHTS, RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
@@ -269,6 +270,9 @@ class Scene(Section):
     )
     time: TimeTable = Field(default=TimeTable(), description="how long and how finely")
     mesh: MeshTable = Field(description="a file or a built-in shape")
+    paint: list[PaintTable] = Field(
+        default_factory=list, description="maps painted over a surface, for selections and materials"
+    )
     material: MaterialTable = Field(default=MaterialTable(), description="the body's material")
     shell: ShellTable | None = Field(
         default=None, description="the mesh's surface as a body without inside (projective, hyperreduced)"
