@@ -83,6 +83,24 @@ def test_usd_primvars_are_attributes(tmp_path: Path) -> None:
     assert np.allclose(values, points[:, 1])
 
 
+def test_gltf_has_colours_and_attributes_of_its_own(tmp_path: Path) -> None:
+    from supple.io.gltf_pack import GltfBuilder
+
+    builder, x = GltfBuilder(), SQUARE.vertices[:, 0]
+    attributes = {
+        "POSITION": builder.accessor(SQUARE.vertices, bounds=True),
+        "COLOR_0": builder.accessor(np.column_stack([x, 0.0 * x, 0.0 * x, 1.0 - x])),
+        "_SOFTNESS": builder.accessor(2.0 * x),
+    }
+    indices = builder.accessor(SQUARE.triangles.reshape(-1))
+    builder.tree["meshes"] = [{"primitives": [{"attributes": attributes, "indices": indices}]}]
+    builder.tree["nodes"] = [{"mesh": 0, "translation": [3.0, 0.0, 0.0]}]
+    (tmp_path / "square.glb").write_bytes(b"".join(builder.pack()))
+    for attribute, channel, factor, offset in (("_SOFTNESS", None, 2.0, 0.0), (None, "alpha", -1.0, 1.0)):
+        points, values = read_painting(tmp_path / "square.glb", attribute, channel, None).sample(0.3)
+        assert np.allclose(values, factor * (points[:, 0] - 3.0) + offset, atol=1e-6)
+
+
 @pytest.mark.parametrize("deep", [False, True])
 def test_pictures_are_looked_up_from_the_lower_left(tmp_path: Path, deep: bool) -> None:
     from supple.io import save_surface

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from supple.io.gltf_container import GltfFile, open_gltf
 from supple.io.gltf_nodes import place_nodes
-from supple.io.raw import RawSurface, to_indices
+from supple.io.raw import RawSurface, join_attributes, to_indices
 from supple.io.source import Source, read_source
 from supple.mesh import weld_points
 
@@ -29,6 +29,7 @@ class _Part:
     vertices: NDArray[np.float64]
     triangles: NDArray[np.int64]
     uv: NDArray[np.float64] | None  # of every vertex
+    attributes: dict[str, NDArray[np.float64]]
 
 
 def read_gltf(path: Path, *, lenient: bool = False) -> RawSurface:
@@ -55,6 +56,8 @@ def _join(source: Source, parts: list[_Part], notes: tuple[str, ...]) -> RawSurf
     corners = np.concatenate([part.triangles + start for part, start in zip(parts, before, strict=False)])
     owner = np.repeat([names.index(part.name) for part in parts], sizes)  # parts that touch stay apart
     vertices, place = weld_points(points, owner)
+    first = np.unique(place, return_index=True)[1]  # of those at a seam
+    numbers = join_attributes([(len(part.vertices), part.attributes) for part in parts])
     uv = None
     if all(part.uv is not None for part in parts):
         uv = np.concatenate([part.uv for part in parts if part.uv is not None])[corners.reshape(-1)]
@@ -67,6 +70,7 @@ def _join(source: Source, parts: list[_Part], notes: tuple[str, ...]) -> RawSurf
         groups.astype(np.int32),
         names,
         notes,
+        {name: values[first] for name, values in numbers.items()},
     )
 
 
@@ -90,7 +94,8 @@ def _node_parts(file: GltfFile, number: int, matrix: NDArray[np.float64]) -> lis
             if np.linalg.det(matrix[:3, :3]) < 0:
                 triangles = triangles[:, ::-1]
         file.source.check_finite(vertices, "positions")
-        parts.append(_Part(name, vertices, triangles, read_uv(file, attributes, len(vertices))))
+        uv, numbers = read_uv(file, attributes, len(vertices)), _read_numbers(file, attributes, len(vertices))
+        parts.append(_Part(name, vertices, triangles, uv, numbers))
     return parts
 
 
@@ -122,3 +127,14 @@ def read_uv(file: GltfFile, attributes: dict[str, Any], count: int) -> NDArray[n
     if len(uv) != count:
         raise file.source.damaged("its texture coordinates are not as many as its positions")
     return np.column_stack([uv[:, 0], 1.0 - uv[:, 1]])
+
+
+def _read_numbers(file: GltfFile, attributes: dict[str, Any], count: int) -> dict[str, NDArray[np.float64]]:
+    """Colours and the exporter's own attributes of every vertex, by name; what does not fit is left out."""
+    found = {}
+    for name, index in attributes.items():
+        if name.startswith(("COLOR_", "_")):
+            values = file.accessor(index, ("SCALAR", "VEC2", "VEC3", "VEC4"), f"attribute {name[:40]}")
+            if len(values) == count:
+                found[name] = values.astype(np.float64)
+    return found
