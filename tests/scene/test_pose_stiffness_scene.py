@@ -99,7 +99,7 @@ def test_a_bone_names_its_flesh() -> None:
     far = found.mesh.vertices[found.mesh.tets].mean(axis=1)[:, 0] > 0.02
     assert (values[far] > 2.99).all()
     assert 0.4 < (values > 2.99).mean() < 0.6
-    with pytest.raises(SceneError, match=r"material\.pose\[0\]: there is no bone 'knee': there are"):
+    with pytest.raises(SceneError, match=r"material\.pose\[0\] names the bone 'knee', which .* it has first, second"):
         stage({"pose": bent, "stiffness": 3.0, "bone": "knee"}, **rod)
 
 
@@ -113,7 +113,7 @@ def test_a_bone_names_its_flesh() -> None:
         ({"pose": BENT, "stiffness": 2.0, "select": {"region": "biceps"}}, "the region 'biceps', which the mesh"),
         ({"pose": BENT, "stiffness": 2.0, "select": "all", "bone": "b"}, "both select and bone"),
         ({"pose": BENT, "paint": "paint.npz", "smooth": 0.0}, "smooth above 0"),
-        ({"pose": BENT, "stiffness": 2.0, "bone": "b"}, "the rig has no bones"),
+        ({"pose": BENT, "stiffness": 2.0, "bone": "b"}, "the body has no bones"),
     ],
 )
 def test_bad_tables_are_refused(table: dict, words: str) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from supple.errors import FileFormatError, OutputError
+from supple.io.character import Character
 from supple.io.drawn import RenderMesh
 from supple.io.files import probe_folder, writing
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
 from supple.io.raw import Lacking
+from supple.io.record_character import CharacterWriter, keeps_character
 from supple.io.record_gltf import GltfWriter
 from supple.io.record_npz import NpzWriter
 from supple.io.record_obj import ObjWriter, find_sequence
@@ -26,6 +28,7 @@ from supple.io.replay_obj import ObjCache
 from supple.io.replay_points import PointCache
 from supple.io.replay_usd import UsdCache
 from supple.io.replay_vtu import PvdCache
+from supple.io.replay_worn import WornCache, is_worn
 from supple.io.source import mesh_suffix
 from supple.io.usd_layers import USD_OUT
 from supple.io.usd_read import USD_SUFFIXES
@@ -68,12 +71,14 @@ def open_writer(
     render: RenderMesh | None = None,
     colliders: Mapping[str, TriMesh] | None = None,
     resume_at: int | None = None,
+    character: Character | None = None,
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
     PVD and NPZ hold all tets, the others the surface, or the `render` mesh when given; USD, PVD and NPZ also hold the
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
-    are dropped, the earlier ones stay.
+    are dropped, the earlier ones stay. A `character` is written back into a copy of its file where that is of the
+    same kind.
     """
     file = Path(path)
     probe(file)
@@ -81,6 +86,8 @@ def open_writer(
         file.parent.mkdir(parents=True, exist_ok=True)
     suffix = file.suffix.lower()
     try:
+        if character is not None and keeps_character(file, character):
+            return CharacterWriter(file, mesh, info, character, render, resume_at)
         if suffix == ".npz":
             return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":
@@ -106,6 +113,8 @@ def open_cache(path: str | os.PathLike[str]) -> Cache:
     if suffix in (".pc2", ".mdd"):
         return PointCache(file)
     if suffix in (".glb", ".gltf"):
+        if is_worn(file):
+            return WornCache(file)
         try:
             return GltfCache(file)
         except Lacking:  # a mesh that stands still

@@ -57,6 +57,14 @@ class GltfBuilder:
     _pieces: list[bytes] = field(default_factory=list)
     _length: int = 0
 
+    @classmethod
+    def over(cls, tree: dict[str, Any], data: bytes) -> GltfBuilder:
+        """A file that goes on from the JSON and the one buffer, of whole words, of another."""
+        builder = cls(tree, [data], len(data))
+        for name in ("bufferViews", "accessors"):
+            tree.setdefault(name, [])
+        return builder
+
     def view(self, values: NDArray[Any], target: int | None = None) -> int:
         """A buffer view over the values; its number."""
         data = np.ascontiguousarray(values).tobytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,14 +55,18 @@ def read_image(path: Path) -> Image:
             with PIL.Image.open(path, formats=KINDS) as picture:
                 if picture.width * picture.height * 32 > current_limits().bytes:
                     raise FileFormatError(f"{path} has {picture.width} x {picture.height} pixels; make it smaller.")
-                deep = picture.mode.startswith("I") and picture.mode != "1"
-                if not deep:
-                    picture = picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else
-                                              "L" if picture.mode in ("1", "L") else "RGB")  # fmt: skip
-                values = np.asarray(picture, np.float64)
+                deep = picture.mode.startswith("I")
+                values = np.asarray(picture if deep else picture.convert(_mode(picture)), np.float64)
     except FileFormatError:
         raise
     except Exception as error:  # whatever a decoder raises over bytes that are not what they should be
         raise FileFormatError(f"{path} cannot be read as a picture ({type(error).__name__}); save it as PNG.") from None
     values = values / LARGEST[int(deep)]
     return Image(values.reshape(*values.shape[:2], -1))
+
+
+def _mode(picture: Any) -> str:
+    """Grey, colours, or colours with alpha."""
+    if "A" in picture.getbands() or "transparency" in picture.info:
+        return "RGBA"
+    return "L" if picture.mode in ("1", "L") else "RGB"

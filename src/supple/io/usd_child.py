@@ -262,7 +262,8 @@ def _save_numbers(mesh: Any, code: float, folder: Path, name: str, count: int) -
     """Primvars that give every vertex numbers, as NAME.number0.npy and so on; what they are called."""
     from pxr import UsdGeom
 
-    corners, called = _array(mesh.GetFaceVertexIndicesAttr(), code, np.int64), []
+    called: list[str] = []
+    corners = _array(mesh.GetFaceVertexIndicesAttr(), code, np.int64)
     inside = len(corners) == 0 or (corners.min() >= 0 and corners.max() < count)
     for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
         kind = str(primvar.GetTypeName())
