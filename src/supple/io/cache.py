@@ -72,13 +72,14 @@ def open_writer(
     colliders: Mapping[str, TriMesh] | None = None,
     resume_at: int | None = None,
     character: Character | None = None,
+    clip: str | None = None,
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
     PVD and NPZ hold all tets, the others the surface, or the `render` mesh when given; USD, PVD and NPZ also hold the
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
-    are dropped, the earlier ones stay. A `character` is written back into a copy of its file where that is of the
-    same kind.
+    are dropped, the earlier ones stay. A `character` that went through a `clip` is written back into a copy of
+    its file where that is of the same kind.
     """
     file = Path(path)
     probe(file)
@@ -86,8 +87,8 @@ def open_writer(
         file.parent.mkdir(parents=True, exist_ok=True)
     suffix = file.suffix.lower()
     try:
-        if character is not None and keeps_character(file, character):
-            return CharacterWriter(file, mesh, info, character, render, resume_at)
+        if character is not None and keeps_character(file, Path(character.file)):
+            return CharacterWriter(file, mesh, info, character, render, resume_at, clip)
         if suffix == ".npz":
             return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":

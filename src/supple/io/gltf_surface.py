@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from supple.io.raw import RawSurface, join_attributes, to_indices
 from supple.io.source import Source, read_source
 from supple.mesh import weld_points
 
-__all__ = ["DRAWN", "parse_gltf", "read_gltf", "read_triangles", "read_uv"]
+__all__ = ["DRAWN", "parse_gltf", "read_gltf", "read_gltf_numbers", "read_triangles", "read_uv"]
 
 TRIANGLES, STRIP, FAN = DRAWN = 4, 5, 6
 SKIN_NOTE = "its skin is left out: the vertices are as bound"
@@ -127,6 +128,20 @@ def read_uv(file: GltfFile, attributes: dict[str, Any], count: int) -> NDArray[n
     if len(uv) != count:
         raise file.source.damaged("its texture coordinates are not as many as its positions")
     return np.column_stack([uv[:, 0], 1.0 - uv[:, 1]])
+
+
+def read_gltf_numbers(path: Path, places: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """Colours and attributes of the vertices of primitives in turn, each named "NODE/PRIMITIVE" as parts are."""
+    source = read_source(path)
+    with source.parsing("a glTF surface"):
+        file, found = open_gltf(source, path.parent), []
+        for place in places:
+            node, number = map(int, place.split("/"))
+            mesh = file.entry("meshes", file.entry("nodes", node).get("mesh"))
+            attributes = file.list_of(mesh, "primitives")[number]["attributes"]
+            count = file.whole(file.entry("accessors", attributes["POSITION"]).get("count"), "a count")
+            found.append((count, _read_numbers(file, attributes, count)))
+    return join_attributes(found)
 
 
 def _read_numbers(file: GltfFile, attributes: dict[str, Any], count: int) -> dict[str, NDArray[np.float64]]:

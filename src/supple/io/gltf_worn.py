@@ -17,8 +17,10 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.io.binding import name_apart
 from supple.io.character import Character
 from supple.io.frames import CacheInfo
+from supple.io.gltf_animation import read_channels
 from supple.io.gltf_container import GltfFile
 from supple.io.gltf_pack import GltfBuilder
 from supple.io.gltf_play import GltfPlay, skin_weights
@@ -39,13 +41,13 @@ def pack_worn(
     times: FloatArray,
     tolerance: float,
     info: CacheInfo,
-    clip: int | None = 0,
+    clip: str | None = None,
 ) -> Iterable[bytes]:
     """Pieces of a .glb in which every part is within `tolerance` [m] of its points [m], (frames, n, 3) each.
 
-    Times [s] of the frames count from where the clip, an animation by its number, begins.
+    Times [s] of the frames count from where the clip, the first by default, begins.
     """
-    animation = clip if clip is not None and clip < len(file.list_of(file.tree, "animations")) else None
+    animation = _animation(file, clip)
     begin = _begin(file, animation)
     play = GltfPlay(file, animation, begin + times)
     builder = GltfBuilder.over(*_gather(file))
@@ -70,6 +72,14 @@ def _nodes(character: Character) -> dict[int, list[int]]:
     for number, part in enumerate(character.parts):
         found.setdefault(int(part.place.split("/")[0]), []).append(number)
     return found
+
+
+def _animation(file: GltfFile, clip: str | None) -> int | None:
+    """The number of a clip among the file's animations, None where nothing is animated."""
+    entries = file.entries("animations")
+    names = name_apart([str(entry.get("name") or f"clip{k}") for k, entry in enumerate(entries)])
+    moving = [k for k, entry in enumerate(entries) if read_channels(file, entry)]
+    return next((k for k in moving if clip is None or names[k] == clip), None)
 
 
 def _begin(file: GltfFile, animation: int | None) -> float:

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
+from supple.io.character import Character
+from supple.io.gltf_surface import read_gltf_numbers
 from supple.io.image import Image, read_image
 from supple.io.load import read_surface
 from supple.mesh.paint import sample_triangles
 from supple.mesh.trimesh import fan_corners
 
-__all__ = ["CHANNELS", "Painting", "read_painting"]
+__all__ = ["CHANNELS", "Painting", "read_character_painting", "read_painting"]
 
 FloatArray = NDArray[np.float64]
 CHANNELS = ("red", "green", "blue", "alpha")
@@ -50,17 +52,49 @@ class Painting:
 def read_painting(path: Path, attribute: str | None, channel: str | None, picture: Path | None) -> Painting:
     """What a surface file has painted: an attribute by name, the colour of its vertices, or a picture over it."""
     raw = read_surface(path)
-    fans = fan_corners(raw.counts)
-    corners = raw.vertices[raw.indices[fans]]
+    return _paint(path, raw.vertices, raw.counts, raw.indices, raw.uv, raw.attributes, (attribute, channel, picture))
+
+
+def read_character_painting(
+    character: Character, attribute: str | None, channel: str | None, picture: Path | None
+) -> Painting:
+    """The same of a character's file, over all of its parts as they are at rest [m]."""
+    path, parts = Path(character.file), character.parts
+    before = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("vertices", "counts"))
+    corners = np.concatenate([part.corners + start for part, start in zip(parts, before, strict=False)])
+    uv = [part.uv for part in parts if part.uv is not None]
+    attributes: Mapping[str, FloatArray] = {}
+    if path.suffix.lower() in (".glb", ".gltf"):
+        attributes = read_gltf_numbers(path, [part.place for part in parts])
+    elif picture is None:
+        raw = read_surface(path)
+        attributes = raw.attributes if len(raw.vertices) == len(vertices) else {}
+    pairs = np.concatenate(uv) if len(uv) == len(parts) else None
+    return _paint(path, vertices, counts, corners, pairs, attributes, (attribute, channel, picture))
+
+
+def _paint(
+    path: Path,
+    vertices: FloatArray,
+    counts: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    uv: FloatArray | None,
+    attributes: Mapping[str, FloatArray],
+    wanted: tuple[str | None, str | None, Path | None],
+) -> Painting:
+    """The painting that is wanted, an attribute, a channel or a picture, over polygons."""
+    attribute, channel, picture = wanted
+    fans = fan_corners(counts)
+    corners = vertices[indices[fans]]
     if picture is not None:
-        if raw.uv is None:
+        if uv is None:
             raise FileFormatError(f"{path} has no texture coordinates to lay {picture} over; unwrap the surface first.")
         image = read_image(picture)
-        return Painting(corners, raw.uv[fans], _number(picture, channel, image.values.shape[2]), image)
-    name = _choose(path, attribute, raw.attributes)
-    values = raw.attributes[name].reshape(len(raw.vertices), -1)
-    number = _number(path, channel, values.shape[1], f" '{name}'")
-    return Painting(corners, values[raw.indices[fans]], number)
+        return Painting(corners, uv[fans], _number(picture, channel, image.values.shape[2]), image)
+    name = _choose(path, attribute, attributes)
+    values = attributes[name].reshape(len(vertices), -1)
+    return Painting(corners, values[indices[fans]], _number(path, channel, values.shape[1], f" '{name}'"))
 
 
 def _choose(path: Path, attribute: str | None, known: Mapping[str, FloatArray]) -> str:

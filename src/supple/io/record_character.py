@@ -36,12 +36,10 @@ TOLERANCE = 1e-4  #: how far a vertex of a .glb may be from where it was, as a s
 GLTF = (".glb", ".gltf")
 
 
-def keeps_character(path: Path, character: Character | None) -> bool:
-    """Whether a run is written to `path` as a copy of the character's own file."""
-    if character is None:
-        return False
-    came = Path(character.file).suffix.lower()
-    return (path.suffix.lower() == ".glb" and came in GLTF) or (path.suffix.lower() in USD_OUT and came in USD_SUFFIXES)
+def keeps_character(path: Path, came: Path) -> bool:
+    """Whether a run is written to `path` as a copy of the file that its character came from."""
+    kind, suffix = path.suffix.lower(), came.suffix.lower()
+    return (kind == ".glb" and suffix in GLTF) or (kind in USD_OUT and suffix in USD_SUFFIXES)
 
 
 def parts_surface(character: Character) -> TriMesh:
@@ -70,12 +68,13 @@ class CharacterWriter:
         character: Character,
         render: RenderMesh | None = None,
         resume_at: int | None = None,
+        clip: str | None = None,
         tolerance: float = TOLERANCE,
     ) -> None:
         if path.resolve() == Path(character.file).resolve():
             raise OutputError(f"{path} is the character's own file, which is kept as it is: name another file.")
         self._path, self._part, self._character, self._tolerance = path, part_cache(path), character, tolerance
-        self._info = replace(info, metres_per_unit=1.0)
+        self._info, self._clip = replace(info, metres_per_unit=1.0), clip
         self._sizes = [len(part.vertices) for part in character.parts]
         if render is None or len(render.surface.vertices) != sum(self._sizes):
             render = RenderMesh.build(mesh, parts_surface(character))
@@ -110,7 +109,8 @@ class CharacterWriter:
         size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
         file = open_gltf(read_source(came), came.parent)
         tolerance = self._tolerance * size
-        write_atomically(self._path, pack_worn(file, self._character, points, times, tolerance, self._info))
+        pieces = pack_worn(file, self._character, points, times, tolerance, self._info, self._clip)
+        write_atomically(self._path, pieces)
 
     def _take_apart(self) -> None:
         """Make the PC2 of a finished file, to go on with."""

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from supple.errors import SceneError
 from supple.io.npz_file import NpzFile
-from supple.io.painting import read_painting
+from supple.io.painting import read_character_painting, read_painting
 from supple.mesh import Sheet, TetMesh, TriMesh
 from supple.mesh.paint import mean_of_points, mean_of_vertices, spread_paint
 from supple.scene.marks import Marks, Paint
@@ -79,9 +79,11 @@ def _make_paint(table: PaintTable, key: str, source: Source, body: MeshTable, me
         values = _ranged(_read_numbers(Path(file), table.attribute or table.name), table)
         painted, skin = place_values(file, values, source)
         return _fill(mesh, painted, skin, run)
-    painting = read_painting(
-        Path(file), table.attribute, table.channel, None if table.image is None else Path(table.image)
-    )
+    wanted = table.attribute, table.channel, None if table.image is None else Path(table.image)
+    if table.file is None and source.figure is not None:
+        painting, metres = read_character_painting(source.figure.character, *wanted), 1.0
+    else:
+        painting = read_painting(Path(file), *wanted)
     outside = TriMesh(mesh.vertices, mesh.surface_triangles())
     edge = outside.mean_edge()
     points, values = painting.sample(0.5 * edge / metres)

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from supple.contact.result import Touch
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
+from supple.io.character import Character
+from supple.io.load_character import load_character
+from supple.io.record_character import keeps_character
 from supple.mesh import Sheet
 from supple.scene.build import Built
 from supple.scene.replay import EventLog
@@ -23,6 +26,8 @@ from supple.scene.simulate import Simulated
 from supple.solve import event_to_dict
 
 __all__ = ["Recorder", "checkpoint_path", "probe_outputs"]
+
+SAME = 1e-5  #: share of the body's size by which the meshes of a file and what is drawn may lie apart
 
 
 def probe_outputs(outputs: Sequence[Path]) -> None:
@@ -74,6 +79,19 @@ def _list_contacts(touching: Touch | None) -> dict[str, NDArray[Any]]:
     return empty if touching is None else {name: getattr(touching, name) for name in empty}
 
 
+def _find_character(built: Built, path: Path) -> Character | None:
+    """The character into whose file a run may be written back: a rigged one, or the meshes of a file as they stand."""
+    figure, render, file = built.source.figure, built.source.render, Path(built.scene.mesh.file or "")
+    if figure is not None:
+        return figure.character
+    if render is None or built.scene.mesh.render is not True or not keeps_character(path, file):
+        return None
+    found = load_character(file, built.scene.metres)
+    points = np.concatenate([part.vertices for part in found.parts])
+    gap = np.abs(np.stack([points.min(axis=0), points.max(axis=0)]) - np.stack(render.surface.bounds())).max()
+    return found if gap <= SAME * built.mesh.size() else None  # else its skin has it elsewhere than the body is
+
+
 class Recorder:
     """The files of one run; closing it (it is a context) leaves every frame written so far readable."""
 
@@ -103,6 +121,8 @@ class Recorder:
             render=self._built.source.render,
             colliders=self._built.collider_surfaces(),
             resume_at=self.resumed.frame + 1 if self.resumed is not None and begun else None,
+            character=_find_character(self._built, path),
+            clip=None if scene.motion is None else scene.motion.clip,
         )
         opened.callback(writer.close)
         return writer
