@@ -104,7 +104,9 @@ class GltfPlay:
 
 def skin_weights(file: GltfFile, primitive: dict[str, Any]) -> tuple[NDArray[np.int64], FloatArray]:
     """Joints of a skinned primitive's vertices, numbered as in its skin, and their weights, which sum to 1, (n, c)."""
-    attributes, joints, weights = primitive["attributes"], [], []
+    attributes = primitive["attributes"]
+    joints: list[NDArray[Any]] = []
+    weights: list[NDArray[Any]] = []
     while f"JOINTS_{len(joints)}" in attributes:
         number = len(joints)
         joints.append(file.accessor(attributes[f"JOINTS_{number}"], ("VEC4",), "joints of vertices"))

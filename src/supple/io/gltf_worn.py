@@ -174,7 +174,7 @@ def _add_targets(
 
 
 def _pull_back(
-    play: GltfPlay, node: int, primitive: dict[str, Any], points: FloatArray, shares: FloatArray
+    play: GltfPlay, node: int, primitive: dict[str, Any], points: NDArray[np.floating], shares: FloatArray
 ) -> FloatArray:
     """Displacements that skinning takes to the points, (k, n, 3) each, in the file's unit."""
     rest = play.file.accessor(primitive["attributes"]["POSITION"], ("VEC3",), "positions").astype(np.float64)

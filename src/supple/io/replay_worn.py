@@ -39,7 +39,7 @@ class WornCache(Cache):
             self.info, more = note
             frames = int(more["frames"])
             check_count(source.name, frames, "frames")
-            times = float(more["first"]) + float(more["step"]) * np.arange(frames)
+            times = float(more["first"]) + float(more["step"]) * np.arange(frames, dtype=np.float64)
             clip = int(more["clip"])
             self._metres = float(more["unit"])
             self._play = GltfPlay(file, clip if clip >= 0 else None, float(more["begin"]) + times)
