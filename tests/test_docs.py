@@ -16,6 +16,7 @@ import pytest
 from little_man import LittleMan
 from supple.cli import app, main
 from supple.io import save_surface, save_tets
+from supple.mesh import TriMesh
 from supple.rig import SkinnedRig, heat_weights
 from supple.scene import parse_scene, prepare_scene, set_stage, simulate
 from supple.scene.interrupt import StopRequest
@@ -84,6 +85,15 @@ def shrink(text: str) -> str:
     return text
 
 
+def paint(surface: TriMesh) -> str:
+    """The surface as a PLY with a colour and with `hold`, which is 1 at the top, at its vertices."""
+    names = [f"property float {name}" for name in ("x", "y", "z", "red", "green", "blue", "hold")]
+    rows = [f"{x} {y} {z} {float(x > 0)} 0 0 {float(y > 0)}" for x, y, z in surface.vertices.tolist()]
+    faces = [f"3 {a} {b} {c}" for a, b, c in surface.triangles.tolist()]
+    head = ["ply", "format ascii 1.0", f"element vertex {len(rows)}", *names, f"element face {len(faces)}"]
+    return "\n".join([*head, "property list uchar int vertex_indices", "end_header", *rows, *faces]) + "\n"
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with the files a reader would have."""
@@ -91,6 +101,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ball = make_shape("sphere", resolution=4)
     save_tets("body.msh", ball)
     save_surface("body.obj", ball.surface())
+    Path("body.ply").write_text(paint(ball.surface()))
     save_surface("skin.obj", make_shape("sphere", resolution=6).surface())
     rod, bones = make_shape("capsule", resolution=4), make_character("capsule")
     rig = SkinnedRig(bones.skeleton, heat_weights(rod, bones.skeleton), rod.vertices)

@@ -213,3 +213,15 @@ def test_morphs_are_as_few_as_the_motion_needs():
     assert max(np.linalg.norm(morphs.frame(i) - frames[i], axis=1).max() for i in range(40)) < 1e-4
     assert len(fit_morphs(frames, 1e3).shapes) == 0
     assert np.abs(morphs.weights).max() <= 1.0
+
+
+def test_no_fewer_morphs_would_do() -> None:
+    rng = np.random.default_rng(2)
+    frames = np.einsum("fk,kni->fni", rng.normal(size=(40, 30)) * 0.7 ** np.arange(30), rng.normal(size=(30, 50, 3)))
+    moved = (frames - frames[0]).reshape(40, -1)
+    left, sizes, right = np.linalg.svd(moved, full_matrices=False)
+    for tolerance in (0.3, 0.03):
+        count = len(fit_morphs(frames, tolerance).shapes)
+        fewer = moved - (left[:, : count - 1] * sizes[: count - 1]) @ right[: count - 1]
+        assert 1 < count < 30
+        assert np.linalg.norm(fewer.reshape(40, -1, 3), axis=2).max() > 0.75 * tolerance

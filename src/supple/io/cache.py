@@ -15,7 +15,7 @@ from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
 from supple.io.raw import Lacking
 from supple.io.record_character import CharacterWriter, keeps_character
-from supple.io.record_gltf import GltfWriter
+from supple.io.record_gltf import TOLERANCE, GltfWriter
 from supple.io.record_npz import NpzWriter
 from supple.io.record_obj import ObjWriter, find_sequence
 from supple.io.record_points import MddWriter, Pc2Writer
@@ -73,13 +73,14 @@ def open_writer(
     resume_at: int | None = None,
     character: Character | None = None,
     clip: str | None = None,
+    tolerance: float = TOLERANCE,
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
     PVD and NPZ hold all tets, the others the surface, or the `render` mesh when given; USD, PVD and NPZ also hold the
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
     are dropped, the earlier ones stay. A `character` that went through a `clip` is written back into a copy of
-    its file where that is of the same kind.
+    its file where that is of the same kind. Vertices of a .glb are off by at most `tolerance` times the body's size.
     """
     file = Path(path)
     probe(file)
@@ -88,11 +89,13 @@ def open_writer(
     suffix = file.suffix.lower()
     try:
         if character is not None and keeps_character(file, Path(character.file)):
-            return CharacterWriter(file, mesh, info, character, render, resume_at, clip)
+            return CharacterWriter(file, mesh, info, character, render, resume_at, clip, tolerance)
         if suffix == ".npz":
             return NpzWriter(file, mesh, info, colliders or {}, resume_at)
         if suffix == ".pvd":
             return PvdWriter(file, mesh, info, colliders or {}, resume_at)
+        if suffix == ".glb":
+            return GltfWriter(file, mesh, info, render, resume_at, tolerance)
         if suffix in SURFACE_WRITERS:
             return SURFACE_WRITERS[suffix](file, mesh, info, render, resume_at)
         return UsdWriter(file, mesh, info, render, colliders or {}, resume_at)

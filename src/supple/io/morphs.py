@@ -46,13 +46,21 @@ def fit_morphs(frames: NDArray[np.floating], tolerance: float) -> Morphs:
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     left = np.sqrt(np.maximum(values.sum() - np.cumsum(values), 0.0) / max(count * vertices, 1))
     useful = int((values > 1e-14 * max(values[0], 1e-300)).sum())
-    k = min(int((left > SHARE * tolerance).sum()), useful)  # the root mean square is met; now the largest
-    while True:
-        basis = vectors[:, :k]
-        shapes = np.concatenate([basis.T @ (flat[:, span] - start[span]) for span in spans], axis=1)
-        if k >= useful or _largest_error(flat, start, basis, shapes, spans) <= SHARE * tolerance:
-            break
-        k = min(k + max(1, k // 4), useful)
+    low = k = min(int((left > SHARE * tolerance).sum()), useful)  # the root mean square is met; now the largest
+
+    def shapes_of(count: int) -> NDArray[np.float64]:
+        return np.concatenate([vectors[:, :count].T @ (flat[:, span] - start[span]) for span in spans], axis=1)
+
+    def is_met(count: int) -> bool:
+        error = _largest_error(flat, start, vectors[:, :count], shapes_of(count), spans)
+        return error <= SHARE * tolerance
+
+    while k < useful and not is_met(k):
+        low, k = k + 1, min(k + max(1, k // 4), useful)
+    while low < k:
+        middle = (low + k) // 2
+        low, k = (low, middle) if is_met(middle) else (middle + 1, k)
+    basis, shapes = vectors[:, :k], shapes_of(k)
     reach = np.maximum(np.abs(basis).max(axis=0), 1e-300)
     shapes = (shapes * reach[:, None]).reshape(k, vertices, 3)
     small = np.linalg.norm(shapes, axis=2) <= (1.0 - SHARE) * tolerance / max(k, 1)

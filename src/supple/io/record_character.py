@@ -21,6 +21,7 @@ from supple.io.gltf_container import open_gltf
 from supple.io.gltf_worn import pack_worn
 from supple.io.pointcache import pack_pc2_head, read_pc2
 from supple.io.pointcache_mesh import mesh_path
+from supple.io.record_gltf import TOLERANCE
 from supple.io.record_points import Pc2Writer, part_cache
 from supple.io.replay_worn import WornCache
 from supple.io.source import read_source
@@ -32,7 +33,6 @@ from supple.mesh.trimesh import fan_corners, proper_triangles
 
 __all__ = ["CharacterWriter", "keeps_character", "parts_surface"]
 
-TOLERANCE = 1e-4  #: how far a vertex of a .glb may be from where it was, as a share of the body's size
 GLTF = (".glb", ".gltf")
 
 

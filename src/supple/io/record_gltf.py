@@ -40,8 +40,9 @@ class GltfWriter:
         info: CacheInfo,
         render: RenderMesh | None,
         resume_at: int | None = None,
+        tolerance: float = TOLERANCE,
     ) -> None:
-        self._path, self._part = path, part_cache(path)
+        self._path, self._part, self._tolerance = path, part_cache(path), tolerance
         self._info = replace(info, metres_per_unit=1.0)
         surface = drawn_surface(mesh, render)
         self._surface = TriMesh.from_polygons(surface.lift(mesh.vertices), surface.counts, surface.indices, surface.uv)
@@ -65,7 +66,7 @@ class GltfWriter:
             frames = turn_up(read_pc2(self._part).positions, self._info.up_axis, "y")
             surface = self._surface.moved(frames[0])
             size = float(np.linalg.norm(np.subtract(*reversed(surface.bounds()))))
-            morphs = fit_morphs(frames, TOLERANCE * size)
+            morphs = fit_morphs(frames, self._tolerance * size)
             write_atomically(self._path, pack_morphs(surface, morphs, self._times, self._info))
         with writing(self._path):
             self._part.unlink()

@@ -123,6 +123,7 @@ class Recorder:
             resume_at=self.resumed.frame + 1 if self.resumed is not None and begun else None,
             character=_find_character(self._built, path),
             clip=None if scene.motion is None else scene.motion.clip,
+            tolerance=scene.output.tolerance,
         )
         opened.callback(writer.close)
         return writer

@@ -244,6 +244,13 @@ class OutputTable(Section):
         description="written where the format can hold them (default: all for .pvd and .npz, else velocity); those of "
         "contact bring the points that touch along",
     )
+    tolerance: float = Field(
+        default=1e-4,
+        gt=0,
+        lt=1,
+        description="how far a vertex of a .glb may be from where it was, as a share of the body's size; more makes "
+        "smaller files",
+    )
     checkpoint: int = Field(default=10, ge=0, description="frames between checkpoints; 0: only when the run is stopped")
 
 
