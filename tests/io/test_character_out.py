@@ -262,8 +262,9 @@ def test_writer_embeds_the_parts_goes_on_and_spares_the_original(bar: Path, bloc
         open_writer(bar, block, info, character=character)
 
 
-def author_usd(path: Path) -> None:
-    """A stage in centimetres, z up: skinned quads with normals, a texture and a material, under two transforms."""
+def author_usd(path: Path, eye: bool = False) -> None:
+    """A stage in centimetres, z up: skinned quads with normals, a texture and a material, under two transforms, and
+    maybe a left-handed eye that is not skinned."""
     stage = Usd.Stage.CreateNew(str(path))
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 0.01)
@@ -300,6 +301,12 @@ def author_usd(path: Path) -> None:
     binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
     binding.CreateJointIndicesPrimvar(True, 1).Set([0])
     binding.CreateJointWeightsPrimvar(True, 1).Set([1.0])
+    if eye:
+        ball = UsdGeom.Mesh.Define(stage, "/world/eye")
+        ball.CreatePointsAttr([(0, 0, 1), (4, 0, 1), (0, 4, 1)])
+        ball.CreateFaceVertexCountsAttr([3])
+        ball.CreateFaceVertexIndicesAttr([0, 2, 1])
+        ball.CreateOrientationAttr(UsdGeom.Tokens.leftHanded)
     stage.Save()
     (path.parent / "maps").mkdir()
     (path.parent / "maps" / "skin.png").write_bytes(b"none")
@@ -338,6 +345,19 @@ def test_usd_keeps_the_stage_and_moves_its_points(tmp_path: Path, suffix: str) -
     before = Usd.Stage.Open(str(tmp_path / "man.usda"))
     one, other = ([str(prim.GetPath()) for prim in each.Traverse()] for each in (stage, before))
     assert one == other
+
+
+def test_all_parts_of_a_usd_recording_are_read_back(tmp_path: Path) -> None:
+    author_usd(tmp_path / "man.usda", eye=True)
+    character, times = load_usd_character(tmp_path / "man.usda"), np.arange(4) / 30.0
+    points = [part.vertices * (1.0 + times[:, None, None]) for part in character.parts]
+    write_worn(tmp_path / "out.usdc", character, points, times, CacheInfo(30.0, start_frame=0))
+    cache = open_cache(tmp_path / "out.usdc")
+    assert cache.times == pytest.approx(times)
+    assert np.abs(cache.surface_positions(3) - np.concatenate([frames[3] for frames in points])).max() < 1e-6
+    normals = cache.surface().face_normals()
+    assert len(normals) == 5
+    assert (normals[:, 2] > 0.99).all()  # the eye is turned round
 
 
 def test_a_usd_recording_goes_on(tmp_path: Path) -> None:

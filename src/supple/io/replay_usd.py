@@ -18,7 +18,7 @@ __all__ = ["UsdCache"]
 
 
 class UsdCache(Cache):
-    """The first mesh of a stage whose points move, or else its first mesh, in world space."""
+    """The meshes of a stage whose points move at the same times, or else its first mesh, in world space."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

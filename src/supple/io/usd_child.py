@@ -59,14 +59,23 @@ def _extract(path: Path, folder: Path, wanted: str, most_frames: int) -> dict[st
     if wanted == "surface":
         return facts | _save_surfaces(stage, folder)
     if wanted == "character":
-        tools = SimpleNamespace(
-            array=_array, world=_world, turned=_turned, code=_code, save_faces=_save_faces, damaged=Damaged,
-            no_mesh=NO_MESH,
-        )  # fmt: skip
-        skel = runpy.run_path(str(Path(__file__).with_name("usd_skel.py")))
-        facts |= skel["save_character"](stage, folder, most_frames, tools)
+        skel = _beside("usd_skel.py")
+        facts |= skel["save_character"](stage, folder, most_frames, _tools())
         return facts
     return facts | _save_frames(stage, folder, most_frames)
+
+
+def _beside(name: str) -> dict[str, Any]:
+    """What a script beside this one defines."""
+    return runpy.run_path(str(Path(__file__).with_name(name)))
+
+
+def _tools() -> SimpleNamespace:
+    """The functions of this script that those beside it use."""
+    return SimpleNamespace(
+        array=_array, world=_world, turned=_turned, code=_code, save_faces=_save_faces, damaged=Damaged,
+        no_mesh=NO_MESH, place=_place, save_samples=_save_samples,
+    )  # fmt: skip
 
 
 def _refuse_outside(path: Path) -> None:
@@ -225,7 +234,7 @@ def _save_surfaces(stage: Any, folder: Path) -> dict[str, Any]:
     meshes = [UsdGeom.Mesh(prim) for prim in stage.Traverse() if prim.IsA(UsdGeom.Mesh)]
     if not meshes:
         return NO_MESH
-    parts = []
+    parts, paint = [], _beside("usd_parts.py")["save_numbers"]
     for number, mesh in enumerate(meshes):
         code = _code(stage, mesh.GetPointsAttr())
         matrix = _world(mesh.GetPrim(), code)
@@ -233,7 +242,7 @@ def _save_surfaces(stage: Any, folder: Path) -> dict[str, Any]:
         np.save(folder / f"{number}.points.npy", _place(points, matrix))
         has_uv = _save_faces(mesh, code, folder, str(number))
         turned = _turned(mesh, matrix, code)
-        numbers = _save_numbers(mesh, code, folder, str(number), len(points))
+        numbers = paint(mesh, code, folder, str(number), len(points), _tools())
         parts.append({"name": mesh.GetPrim().GetName(), "turned": turned, "uv": has_uv, "numbers": numbers})
     return {"parts": parts}
 
@@ -258,47 +267,29 @@ def _save_faces(mesh: Any, code: float, folder: Path, name: str) -> bool:
     return False
 
 
-def _save_numbers(mesh: Any, code: float, folder: Path, name: str, count: int) -> list[str]:
-    """Primvars that give every vertex numbers, as NAME.number0.npy and so on; what they are called."""
-    from pxr import UsdGeom
-
-    called: list[str] = []
-    corners = _array(mesh.GetFaceVertexIndicesAttr(), code, np.int64)
-    inside = len(corners) == 0 or (corners.min() >= 0 and corners.max() < count)
-    for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
-        kind = str(primvar.GetTypeName())
-        if not kind.startswith(("float", "double", "half", "color3", "color4")) or primvar.GetElementSize() != 1:
-            continue
-        flat: NDArray[Any] = np.array(primvar.ComputeFlattened(code), dtype=np.float64)
-        flat = flat.reshape(len(flat), -1)[:, :4] if flat.ndim else flat.reshape(1, 1)
-        if primvar.GetInterpolation() == UsdGeom.Tokens.faceVarying and inside and len(flat) == len(corners):
-            uses = np.bincount(corners, minlength=count)
-            sums = np.stack([np.bincount(corners, column, minlength=count) for column in flat.T], axis=1)
-            flat = sums / np.maximum(uses, 1)[:, None]
-        if len(flat) == count and np.isfinite(flat).all():
-            np.save(folder / f"{name}.number{len(called)}.npy", flat[:, 0] if flat.shape[1] == 1 else flat)
-            called.append(primvar.GetPrimvarName())
-    return called
-
-
 def _save_frames(stage: Any, folder: Path, most: int) -> dict[str, Any]:
-    """The first mesh whose points move, or else the first mesh, at all its time codes."""
+    """The first mesh whose points move and all that have samples at the same time codes, or else the first mesh."""
     from pxr import UsdGeom
 
     meshes = [UsdGeom.Mesh(prim) for prim in stage.Traverse() if prim.IsA(UsdGeom.Mesh)]
     if not meshes:
         return NO_MESH
     mesh = next((one for one in meshes if one.GetPointsAttr().GetTimeSamples()), meshes[0])
-    codes = mesh.GetPointsAttr().GetTimeSamples() or [stage.GetStartTimeCode()]
+    samples = mesh.GetPointsAttr().GetTimeSamples()
+    codes = samples or [stage.GetStartTimeCode()]
     if len(codes) > most:
         raise Damaged(f"it holds {len(codes):,} frames, more than the {most:,} read at most; set SUPPLE_MAX_FRAMES")
-    moving = mesh.GetVelocitiesAttr().HasAuthoredValue()
-    attributes = {"points": mesh.GetPointsAttr()} | ({"velocities": mesh.GetVelocitiesAttr()} if moving else {})
-    for name, attribute in attributes.items():
-        _save_samples(attribute, codes, folder / f"{name}.npy")
-    matrices = np.stack([_world(mesh.GetPrim(), code) for code in codes])
-    np.save(folder / "matrices.npy", matrices)
-    has_uv = _save_faces(mesh, codes[0], folder, "mesh")
+    together = [one for one in meshes if samples and one.GetPointsAttr().GetTimeSamples() == samples]
+    moving = len(together) < 2 and mesh.GetVelocitiesAttr().HasAuthoredValue()
+    if len(together) > 1:
+        has_uv, turned = _beside("usd_parts.py")["save_joined"](together, codes, folder, _tools()), False
+    else:
+        attributes = {"points": mesh.GetPointsAttr()} | ({"velocities": mesh.GetVelocitiesAttr()} if moving else {})
+        for name, attribute in attributes.items():
+            _save_samples(attribute, codes, folder / f"{name}.npy")
+        matrices = np.stack([_world(mesh.GetPrim(), code) for code in codes])
+        np.save(folder / "matrices.npy", matrices)
+        has_uv, turned = _save_faces(mesh, codes[0], folder, "mesh"), _turned(mesh, matrices[0], codes[0])
     noted = mesh.GetPrim().GetAttribute(TIME)
     times = [noted.Get(code) if noted else None for code in codes]
     rate = stage.GetTimeCodesPerSecond()
@@ -311,7 +302,7 @@ def _save_frames(stage: Any, folder: Path, most: int) -> dict[str, Any]:
         "times": seconds,
         "velocities": moving,
         "uv": has_uv,
-        "turned": _turned(mesh, matrices[0], codes[0]),
+        "turned": turned,
         "colliders": _save_colliders(stage, codes, folder),
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ def write_worn(
     _still_skeletons(flat)
     flat.SetStartTimeCode(codes[0])
     flat.SetEndTimeCode(codes[-1])
-    layer.customLayerData = {**layer.customLayerData, NOTE: info.to_json(first=float(times[0]))}
+    noted = replace(info, metres_per_unit=character.metres_per_unit, up_axis=character.up_axis)
+    layer.customLayerData = {**layer.customLayerData, NOTE: noted.to_json()}
     export_layer(layer, path)
 
 
