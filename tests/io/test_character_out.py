@@ -8,6 +8,7 @@ import pygltflib
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
 from scipy.spatial.transform import Rotation, Slerp
+from test_mutations import count_refused
 
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, load_mesh, open_cache, open_writer
@@ -222,6 +223,16 @@ def test_plain_skinning_needs_no_morph_target(bar: Path, tmp_path: Path) -> None
     wear(bar, out, 6, 0.0, 1e-4)
     assert len(Player(out).file.meshes[0].primitives[0].targets) == 1
     assert open_cache(out).frames == 6
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_damaged_recording_gives_only_named_errors(bar: Path, tmp_path: Path) -> None:
+    def replay(path: Path) -> None:
+        cache = open_cache(path)
+        assert np.isfinite(cache.surface_positions(cache.frames - 1)).all()
+
+    wear(bar, tmp_path / "out.glb", 6, 0.05, 1e-3)
+    assert count_refused(tmp_path / "out.glb", replay) > 15
 
 
 @pytest.fixture

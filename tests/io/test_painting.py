@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 import pytest
+from test_mutations import count_refused
 
 from supple.errors import FileFormatError
 from supple.io.image import read_image
@@ -122,6 +123,12 @@ def test_colours_alpha_and_palettes_of_pictures(tmp_path: Path) -> None:
     assert read_image(tmp_path / "alpha.png").values[0, 0].tolist() == [1, 0, 0, 0.2]
     picture.convert("RGB").quantize(4).save(tmp_path / "palette.png")
     assert read_image(tmp_path / "palette.png").values[1, 1].tolist() == [1, 0, 0]
+
+
+def test_damaged_pictures_give_only_named_errors(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    PIL.Image.fromarray(rng.integers(0, 255, (20, 30, 3), np.uint8)).save(tmp_path / "noise.png")
+    assert count_refused(tmp_path / "noise.png", read_image) > 15
 
 
 def test_what_is_not_there_is_told(ply: Path, tmp_path: Path) -> None:

@@ -56,10 +56,10 @@ def pack_worn(
     for node, numbers in _nodes(character).items():
         _own_mesh(tree, node)
         channels.append((node, _add_targets(builder, play, character, node, numbers, points, tolerance)))
-    animation = _animate(builder, animation, channels, begin + times)
-    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / info.fps
+    clock = builder.accessor(begin + times, bounds=True)
+    animation = _animate(builder, animation, channels, clock)
     note = info.to_json(
-        first=float(times[0]), step=step, frames=len(times), begin=begin, unit=character.metres_per_unit,
+        first=float(times[0]), clock=clock, unit=character.metres_per_unit,
         clip=-1 if animation is None else animation, **{WORN: 1},
     )  # fmt: skip
     tree["asset"]["extras"] = {**(tree["asset"].get("extras") or {}), "supple": note}
@@ -229,9 +229,9 @@ def _normalise(builder: GltfBuilder, file: GltfFile, primitive: dict[str, Any], 
 
 
 def _animate(
-    builder: GltfBuilder, animation: int | None, channels: list[tuple[int, FloatArray]], times: FloatArray
+    builder: GltfBuilder, animation: int | None, channels: list[tuple[int, FloatArray]], clock: int
 ) -> int | None:
-    """Let the animation, or a new one, drive the weights of nodes in place of what did; its number."""
+    """Let the animation, or a new one, drive the weights of nodes at the times of an accessor; its number."""
     moving = [(node, weights) for node, weights in channels if weights.shape[1]]
     if not moving:
         return animation
@@ -245,7 +245,6 @@ def _animate(
         for one in entry["channels"]
         if not (one.get("target", {}).get("path") == "weights" and one["target"].get("node") in ours)
     ]
-    clock = builder.accessor(times, bounds=True)
     for node, weights in moving:
         entry["samplers"].append(
             {"input": clock, "output": builder.accessor(weights.reshape(-1)), "interpolation": "LINEAR"}

@@ -37,12 +37,12 @@ class WornCache(Cache):
             if note is None:
                 raise Lacking(f"{path} is no recording of a character; use it as a surface file.")
             self.info, more = note
-            frames = int(more["frames"])
-            check_count(source.name, frames, "frames")
-            times = float(more["first"]) + float(more["step"]) * np.arange(frames, dtype=np.float64)
+            seconds = file.accessor(int(more["clock"]), ("SCALAR",), "times").astype(np.float64)
+            check_count(source.name, len(seconds), "frames")
             clip = int(more["clip"])
             self._metres = float(more["unit"])
-            self._play = GltfPlay(file, clip if clip >= 0 else None, float(more["begin"]) + times)
+            self._play = GltfPlay(file, clip if clip >= 0 else None, seconds)
+            times = float(more["first"]) + seconds - seconds[0]
             nodes = [(k, node) for k, node in enumerate(file.entries("nodes")) if "mesh" in node]
             nodes.sort(key=lambda item: "skin" not in item[1])  # as characters are read
             self._parts = [
@@ -63,8 +63,11 @@ class WornCache(Cache):
 
     def surface_positions(self, i: int) -> NDArray[np.float64]:
         """Positions [m] in frame `i`, shape (s, 3)."""
-        points = [self._play.points(node, primitive, i) for node, primitive in self._parts]
-        return self._metres * np.concatenate(points)
+        source = self._play.file.source
+        with source.parsing("a recorded character"):
+            points = np.concatenate([self._play.points(node, primitive, i) for node, primitive in self._parts])
+        source.check_finite(points, "positions")
+        return self._metres * points
 
 
 def _note(file: GltfFile) -> tuple[CacheInfo, dict[str, float]] | None:
