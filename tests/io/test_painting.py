@@ -120,7 +120,7 @@ def test_colours_alpha_and_palettes_of_pictures(tmp_path: Path) -> None:
     pixels[..., 0], pixels[0, 0, 3] = 255, 51
     picture = PIL.Image.fromarray(pixels)
     picture.save(tmp_path / "alpha.png")
-    assert read_image(tmp_path / "alpha.png").values[0, 0].tolist() == [1, 0, 0, 0.2]
+    assert read_image(tmp_path / "alpha.png").values[0, 0].tolist() == pytest.approx([1, 0, 0, 0.2])
     picture.convert("RGB").quantize(4).save(tmp_path / "palette.png")
     assert read_image(tmp_path / "palette.png").values[1, 1].tolist() == [1, 0, 0]
 

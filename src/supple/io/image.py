@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
 from supple.io.limits import current_limits
-from supple.io.source import check_readable
+from supple.io.source import read_source
 
 __all__ = ["IMAGE_SUFFIXES", "Image", "read_image"]
 
@@ -20,13 +21,14 @@ FloatArray = NDArray[np.float64]
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".tga", ".bmp")
 KINDS = ("PNG", "JPEG", "TIFF", "TGA", "BMP")
 LARGEST = 255.0, 65535.0  # of 8 and of 16 bits
+DENSEST = 1032  # bytes that a byte of a packed file can stand for
 
 
 @dataclass(frozen=True, eq=False)
 class Image:
     """Numbers from 0 to 1 in rows from the top, (h, w, c): 1 channel for grey, 3 for colours, 4 with alpha."""
 
-    values: FloatArray
+    values: NDArray[np.float32]
 
     def at(self, uv: FloatArray) -> FloatArray:
         """Values at texture coordinates (k, 2) with the origin at the lower left, (k, c).
@@ -41,27 +43,28 @@ class Image:
         upper, lower = (
             (1.0 - across) * self.values[row, columns[0]] + across * self.values[row, columns[1]] for row in rows
         )
-        return np.asarray((1.0 - down) * upper + down * lower)
+        return np.asarray((1.0 - down) * upper + down * lower, np.float64)
 
 
 def read_image(path: Path) -> Image:
     """The picture in a file, its numbers as stored: no colour space is undone."""
     import PIL.Image
 
-    check_readable(path)
+    data = read_source(path).data
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
-            with PIL.Image.open(path, formats=KINDS) as picture:
-                if picture.width * picture.height * 32 > current_limits().bytes:
-                    raise FileFormatError(f"{path} has {picture.width} x {picture.height} pixels; make it smaller.")
+            with PIL.Image.open(io.BytesIO(data), formats=KINDS) as picture:
+                size = picture.width * picture.height * len(picture.getbands()) // (8 if picture.mode == "1" else 1)
+                if size > min(DENSEST * len(data), current_limits().bytes // 8):
+                    raise FileFormatError(f"{path} claims {picture.width} x {picture.height} pixels; save it again.")
                 deep = picture.mode.startswith("I")
-                values = np.asarray(picture if deep else picture.convert(_mode(picture)), np.float64)
+                values = np.asarray(picture if deep else picture.convert(_mode(picture)), np.float32)
     except FileFormatError:
         raise
     except Exception as error:  # whatever a decoder raises over bytes that are not what they should be
         raise FileFormatError(f"{path} cannot be read as a picture ({type(error).__name__}); save it as PNG.") from None
-    values = values / LARGEST[int(deep)]
+    values /= np.float32(LARGEST[int(deep)])
     return Image(values.reshape(*values.shape[:2], -1))
 
 
