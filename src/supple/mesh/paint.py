@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import cg, splu
 
 from supple.errors import MeshError
 from supple.mesh.adjacency import TET_FACES
@@ -15,6 +15,7 @@ from supple.mesh.tetmesh import TetMesh
 __all__ = ["mean_of_points", "mean_of_vertices", "sample_triangles", "spread_paint"]
 
 FloatArray = NDArray[np.float64]
+ACCURATE, LONGEST = 1e-11, 5000  # residual at which paint has run, and iterations until it is factored instead
 FINEST = 256  # points along a side of a triangle that are taken at most
 
 
@@ -79,8 +80,20 @@ def spread_paint(mesh: TetMesh, painted: FloatArray, reach: float) -> FloatArray
     bare = np.setdiff1d(islands, islands[known])
     if len(bare):
         raise MeshError(f"{len(bare)} parts of the mesh that share no face with others have no paint: paint them too.")
-    matrix = sp.csc_array(sp.diags_array(data) + reach * reach * smooth)
-    return np.asarray(splu(matrix).solve(np.where(known, data * np.nan_to_num(painted), 0.0)))
+    matrix = sp.csr_array(sp.diags_array(data) + reach * reach * smooth)
+    return _solve(matrix, np.where(known, data * np.nan_to_num(painted), 0.0), np.nanmin(painted), np.nanmax(painted))
+
+
+def _solve(matrix: sp.csr_array, right: FloatArray, low: float, high: float) -> FloatArray:
+    """The solution, between its bounds, of a system without positive entries beside its diagonal.
+
+    Iterated, which fills in nothing: a factor of 60,000 tets takes a hundred times as long.
+    """
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    scaled = sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
+    found, failed = cg(scaled, scale * right, rtol=ACCURATE, atol=0.0, maxiter=LONGEST)
+    values = scale * found if not failed else splu(sp.csc_array(matrix)).solve(right)
+    return np.asarray(np.clip(values, low, high))
 
 
 def _laplacian(mesh: TetMesh) -> sp.csc_array:
