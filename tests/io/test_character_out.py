@@ -218,6 +218,17 @@ def test_what_the_file_had_is_kept(bar: Path, tmp_path: Path) -> None:
     assert 3 <= len(names) < 12  # its own, and two waves turned back by joints that turn
 
 
+def test_parts_that_are_left_out_stay_as_they_were(bar: Path, tmp_path: Path) -> None:
+    whole, times = load_gltf_character(bar), np.arange(6) / FPS
+    eye = whole.keep([1])
+    points, file = jiggle(eye, 6, 0.05), open_gltf(read_source(bar), tmp_path)
+    pieces = pack_worn(file, eye, points, times, 1e-4, CacheInfo(FPS, start_frame=0))
+    (tmp_path / "out.glb").write_bytes(b"".join(pieces))
+    assert np.abs(open_cache(tmp_path / "out.glb").surface_positions(5) - points[0][5]).max() < 2e-4
+    before, after = Player(bar), Player(tmp_path / "out.glb")
+    assert np.array_equal(before.points(3, 0, 0.9), after.points(3, 0, 0.9))
+
+
 def test_plain_skinning_needs_no_morph_target(bar: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.glb"
     wear(bar, out, 6, 0.0, 1e-4)

@@ -62,7 +62,8 @@ def pack_worn(
         first=float(times[0]), clock=clock, unit=character.metres_per_unit,
         clip=-1 if animation is None else animation, **{WORN: 1},
     )  # fmt: skip
-    tree["asset"]["extras"] = {**(tree["asset"].get("extras") or {}), "supple": note}
+    places = [part.place for part in character.parts]
+    tree["asset"]["extras"] = {**(tree["asset"].get("extras") or {}), "supple": note, "supple_parts": places}
     return builder.pack()
 
 

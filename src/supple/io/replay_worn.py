@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from supple.io.frames import Cache, CacheInfo
 from supple.io.gltf_container import GltfFile, open_gltf
 from supple.io.gltf_play import GltfPlay
-from supple.io.gltf_surface import DRAWN, read_triangles
+from supple.io.gltf_surface import read_triangles
 from supple.io.gltf_worn import WORN
 from supple.io.limits import check_count
 from supple.io.raw import Lacking
@@ -43,14 +44,7 @@ class WornCache(Cache):
             self._metres = float(more["unit"])
             self._play = GltfPlay(file, clip if clip >= 0 else None, seconds)
             times = float(more["first"]) + seconds - seconds[0]
-            nodes = [(k, node) for k, node in enumerate(file.entries("nodes")) if "mesh" in node]
-            nodes.sort(key=lambda item: "skin" not in item[1])  # as characters are read
-            self._parts = [
-                (k, primitive)
-                for k, node in nodes
-                for primitive in file.list_of(file.entry("meshes", node["mesh"]), "primitives")
-                if primitive.get("mode", DRAWN[0]) in DRAWN
-            ]
+            self._parts = [_primitive(file, place) for place in file.tree["asset"]["extras"]["supple_parts"]]
             triangles, before = [], 0
             for _, primitive in self._parts:
                 count = file.whole(file.entry("accessors", primitive["attributes"]["POSITION"])["count"], "a count")
@@ -79,3 +73,11 @@ def _note(file: GltfFile) -> tuple[CacheInfo, dict[str, float]] | None:
         return None
     info, more = CacheInfo.from_json(note, file.source.name)
     return (info, more) if more.get(WORN) else None
+
+
+def _primitive(file: GltfFile, place: str) -> tuple[int, dict[str, Any]]:
+    """The node and the primitive of a part by its place, "NODE/PRIMITIVE"."""
+    node, number = map(int, str(place).split("/"))
+    mesh = file.entry("meshes", file.entry("nodes", node).get("mesh"))
+    primitive: dict[str, Any] = file.list_of(mesh, "primitives")[number]
+    return node, primitive

@@ -44,7 +44,7 @@ def write_worn(
     codes = (_begin(flat, character) + times * flat.GetTimeCodesPerSecond()).tolist()
     for part, frames in zip(character.parts, points, strict=True):
         _move(flat, part, frames, codes, character.metres_per_unit)
-    _still_skeletons(flat)
+    _still_skeletons(flat, character)
     flat.SetStartTimeCode(codes[0])
     flat.SetEndTimeCode(codes[-1])
     noted = replace(info, metres_per_unit=character.metres_per_unit, up_axis=character.up_axis)
@@ -113,13 +113,16 @@ def _move(stage: Any, part: Part, frames: NDArray[np.floating], codes: list[floa
             mesh.GetNormalsAttr().Set(Vt.Vec3fArray.FromNumpy(normals), code)
 
 
-def _still_skeletons(stage: Any) -> None:
-    """Make plain transforms of the roots of skeletons: their meshes are where they are to be."""
+def _still_skeletons(stage: Any, character: Character) -> None:
+    """Make plain transforms of the roots of skeletons above the parts: these are where they are to be."""
     from pxr import UsdSkel
 
-    for prim in stage.TraverseAll():
-        if prim.IsA(UsdSkel.Root):
-            prim.SetTypeName("Xform")
+    for part in character.parts:
+        prim = stage.GetPrimAtPath(part.place)
+        while prim and not prim.IsPseudoRoot():
+            if prim.IsA(UsdSkel.Root):
+                prim.SetTypeName("Xform")
+            prim = prim.GetParent()
 
 
 def _point_beside(layer: Any, path: Path) -> None:
