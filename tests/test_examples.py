@@ -354,6 +354,19 @@ def check_flex() -> None:
     assert 0.15 < sunk / deep < 0.3
 
 
+def check_paint() -> None:
+    """The end painted soft sinks far, the other little, and each tetrahedron is as stiff as the paint says."""
+    motion = play("paint", {"mesh": {"elements": 1500}})
+    rest, body = motion.built.mesh.vertices, motion.built.body
+    sunk = (rest - motion.last)[:, 1]
+    left, right = (float(sunk[end].mean()) for end in (rest[:, 0] < -0.18, rest[:, 0] > 0.18))
+    assert right > 0.05
+    assert 0.0 < left < 0.3 * right
+    (part,) = body.parts
+    along = rest[part.tets].mean(axis=0)[:, 0] / 0.4 + 0.5
+    assert np.abs(np.log(part.stiffness / 20.0) / np.log(0.05 / 20.0) - along).max() < 0.06
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }
