@@ -42,6 +42,8 @@ def test_factors_are_another_material(pair: tuple[Body, Body]) -> None:
     assert np.allclose(graded.forces(x), halves.forces(x), rtol=1e-9, atol=1e-9 * np.abs(halves.forces(x)).max())
     assert np.allclose(graded.von_mises(x), halves.von_mises(x), rtol=1e-9)
     assert np.isclose(default_stiffness(graded), default_stiffness(halves), rtol=1e-12)
+    assert max(part.wave_speed for part in graded.parts) == pytest.approx(max(part.wave_speed for part in halves.parts))
+    assert sum(part.size.sum() for part in graded.parts) == pytest.approx(graded.mesh.volumes().sum())
 
 
 def test_cubature_and_constraints_have_the_factors(pair: tuple[Body, Body]) -> None:

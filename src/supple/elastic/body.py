@@ -115,6 +115,13 @@ class Body:
         parts = tuple(part.with_density(density[part.ids]) for part in self._scaled(stiffness))
         return replace(self, parts=parts, mass=_lump(parts, len(self.mesh.vertices)))
 
+    def grading(self) -> FloatArray:
+        """How many times as stiff as its material each tet is, whatever the pose, (m,)."""
+        out = np.ones(len(self.mesh.tets))
+        for part in self.parts:
+            out[part.ids] = part.stiffness
+        return out if self.stiffening is None else out / self.stiffening.neutral
+
     def stiffened(self, stiffening: Stiffening) -> "Body":
         """The same body, as stiff as it is in the neutral pose, that stiffens in others."""
         if stiffening.neutral.shape != (len(self.mesh.tets),):
@@ -174,8 +181,8 @@ class Body:
     def made_of(self) -> bytes:
         """What tells the materials of one body from those of another."""
         pieces = [repr(part.material).encode() + part.ids.tobytes() for part in self.parts]
-        pieces += [part.stiffness.tobytes() for part in self.parts if (part.stiffness != 1.0).any()]
-        return b"".join(pieces)
+        grading = self.grading()
+        return b"".join(pieces) + (grading.tobytes() if (grading != 1.0).any() else b"")
 
     def hash(self) -> str:
         """Fingerprint of mesh, materials, damping and pins."""

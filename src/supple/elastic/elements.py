@@ -74,6 +74,16 @@ class Elements:
         """The compiled loops over these elements."""
         return kernels(self.material.response, len(self.ids) >= PARALLEL_FROM)
 
+    @property
+    def size(self) -> FloatArray:
+        """Volume at rest [m³], (m,), times a cubature weight, without the stiffness."""
+        return np.asarray(self.volume / self.stiffness)
+
+    @property
+    def wave_speed(self) -> float:
+        """Of pressure waves in the element where they are fastest [m/s]."""
+        return self.material.wave_speed * float(np.sqrt((self.material.density * self.volume / self.mass).max()))
+
     def with_stiffness(self, factor: float | FloatArray) -> "Elements":
         """The same elements with their energy multiplied, all alike or each by its own factor, (m,)."""
         return replace(self, volume=self.volume * factor, stiffness=self.stiffness * factor)

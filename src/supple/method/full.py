@@ -280,7 +280,7 @@ def _force_of_tiny_strain(body: Body) -> float:
     """Size of the residual that a strain of 1e-13 everywhere would leave [N]: below it all is round-off."""
     square = 0.0
     for part in body.parts:
-        area = np.cbrt(part.volume) ** 2
+        area = np.cbrt(part.size) ** 2 * part.stiffness
         square += float(np.sum((area * (part.material.mu + part.material.lam)) ** 2))
     return 1e-13 * float(np.sqrt(square))
 
@@ -289,6 +289,6 @@ def _wave_reach(body: Body, integrator: Integrator, step: float) -> float:
     """Elements that a pressure wave crosses in the time over which the integrator spreads inertia, 1 / sqrt(ca)."""
     still = np.zeros((1, 3))
     span = 1.0 / np.sqrt(integrator(still, still, still, step).ca)
-    speed = max(part.material.wave_speed for part in body.parts)
+    speed = max(part.wave_speed for part in body.parts)
     edge = float(np.cbrt(6.0 * np.sqrt(2.0) * body.mesh.volumes().mean()))  # of a regular tet of the mean volume
     return float(span * speed / edge)

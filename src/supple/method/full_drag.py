@@ -45,7 +45,7 @@ def make_drag(
 def _mean_edge(parts: tuple[Elements, ...]) -> float:
     """Edge of a regular tet of the mean volume [m]."""
     volume, count = (
-        sum(values) for values in zip(*((part.volume.sum(), len(part.volume)) for part in parts), strict=True)
+        sum(values) for values in zip(*((part.size.sum(), len(part.volume)) for part in parts), strict=True)
     )
     return float(np.cbrt(6.0 * np.sqrt(2.0) * volume / count))
 

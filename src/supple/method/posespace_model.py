@@ -159,7 +159,7 @@ def assemble(
         corners=corners,
         volumes=np.linalg.det((x[:, 1:] - x[:, :1]).transpose(0, 2, 1)) / 6.0,
         moduli=first.table[1:].copy(),
-        weights=np.ascontiguousarray(rules.weights[:, order]),
+        weights=np.ascontiguousarray(rules.weights[:, order] * body.grading()[who]),
         stiffness=_stiffness(body, bases.poses)[:, who],
         particles=np.asarray(rules.inertia_vertices, np.int64),
         masses=rules.inertia_weights * body.mass[rules.inertia_vertices],

@@ -111,6 +111,6 @@ def _border_stiffness(body: Body, border: NDArray[np.int64]) -> float:
         mu, lam = part.material.mu, part.material.lam
         young = mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
         count += int(near.sum())
-        volume += float(part.volume[near].sum())
+        volume += float(part.size[near].sum())
         energy += young * float(part.volume[near].sum())
     return energy / volume * float(np.cbrt(6.0 * np.sqrt(2.0) * volume / count))
