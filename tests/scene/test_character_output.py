@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pxr import Usd, UsdGeom, UsdShade
 
 from supple.io import open_cache, save_surface
@@ -10,7 +11,9 @@ from supple.io.gltf_container import open_gltf
 from supple.io.source import read_source
 from supple.mesh import TetMesh
 from supple.scene.build import build_scene
+from supple.scene.launch import Launch, launch
 from supple.scene.load import parse_scene
+from supple.scene.progress import SilentListener
 from supple.scene.record import Recorder
 from supple.scene.simulate import simulate
 from supple.shape import make_shape
@@ -67,3 +70,19 @@ def test_usd_keeps_its_paths_bindings_and_unit(tmp_path: Path) -> None:
     assert -30.0 < (np.array(flesh.GetPointsAttr().Get(3.0)) - 100.0 * surface.vertices)[:, 1].min() < -1.0
     assert UsdGeom.GetStageMetersPerUnit(out) == 0.01
     assert body.size() < 2.0
+
+
+@pytest.mark.parametrize("units", ["m", "cm"])
+def test_a_rigged_character_comes_back_on_its_own_skin(shared_data, tmp_path: Path, units: str) -> None:
+    file = shared_data / "simple" / "RiggedSimple.glb"
+    changes = {"units": units, "mesh": {"elements": 300}, "time": {"frames": 4, "preroll": 2}}
+    outputs = [tmp_path / "out.glb", tmp_path / "out.pc2"]
+    launch(Launch(file, outputs, changes=changes), SilentListener(), lambda line: None, lambda line: None)
+    glb, pc2 = (open_cache(path) for path in outputs)
+    size = np.linalg.norm(np.ptp(pc2.surface_positions(0), axis=0))
+    assert glb.indices == pc2.indices == (0, 1, 2, 3, 4)
+    for k in range(5):
+        assert np.abs(glb.surface_positions(k) - pc2.surface_positions(k)).max() < 1.1e-4 * size
+    before, after = (open_gltf(read_source(path)).tree for path in (file, outputs[0]))
+    assert after["skins"] == before["skins"]
+    assert [node.get("name") for node in after["nodes"]] == [node.get("name") for node in before["nodes"]]

@@ -178,7 +178,7 @@ def test_npz_paints_every_vertex_of_the_mesh(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_painted_or_selected_is_told(folder: Path, tables: dict[str, Any], words: str) -> None:
     with pytest.raises(SceneError) as caught:
-        stage(folder, **tables)
+        stage(folder, **{"mesh": {"file": "rod.ply", "elements": 100}, **tables})
     assert words in str(caught.value)
 
 
