@@ -168,7 +168,7 @@ def set_stage(scene: Scene) -> Stage:
     if rigging is not None:
         stiffness = make_stiffness(si.material.pose, source, rigging, metres)
         body = body if stiffness is None else body.stiffened(stiffness)
-    tied = tie_body(si, body, next(iter(materials.values()))) if scene.method.is_projective else None
+    tied = tie_body(si, body, next(iter(materials.values())), metres) if scene.method.is_projective else None
     body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(
         place_load(force, _key("force", number, force.name), mesh, body.mass, metres)
