@@ -61,25 +61,50 @@ def test_a_scene_that_touches_itself_is_trained_and_keeps_clear_of_itself(tmp_pa
     assert again.model.hash() == model.hash()
 
 
-def test_regions_of_a_scene_have_coordinates_of_their_own(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """A beam in three regions that bends down onto a ball; its file, its stage and what was built of it."""
     table = {
         **CURL["training"],
         "region": [{"whole": True, "rank": 5}, {"at": [-0.4, 0, 0]}, {"from": [0.2, 0, 0], "to": [0.4, 0, 0]}],
     }
-    motion = {"keys": [{"t": 0.0, "curl": 0.0}, {"t": 0.5, "curl": 40.0}]}
-    stage = set_stage(scene(training=table, motion=motion))
-    model = prepare_scene(stage, source=tmp_path / "parts.toml").model
+    motion = {"keys": [{"t": 0.0, "curl": 0.0}, {"t": 0.5, "curl": -40.0}]}
+    ball = [{"shape": "sphere", "size": {"radius": 0.2}, "at": [0.35, -0.35, 0.0], "friction": 0.1}]
+    contact = {"self": False}
+    file = tmp_path_factory.mktemp("parts") / "parts.toml"
+    stage = set_stage(scene(training=table, motion=motion, collider=ball, contact=contact))
+    return file, stage, prepare_scene(stage, source=file)
+
+
+def test_regions_of_a_scene_have_coordinates_of_their_own(parts) -> None:
+    file, stage, built = parts
+    model = built.model
     assert model.owners.tolist() == [0] * 5 + [1] * 4 + [2] * 3
     assert model.tell()["regions"] == 3
     x = stage.mesh.vertices[:, 0]
     assert not model.columns[:, x < -0.4, :, 9:].any()
-    assert len(list(simulate(prepare_scene(stage, source=tmp_path / "parts.toml")))) == 18
+    assert len(list(simulate(prepare_scene(stage, source=file)))) == 18
+
+
+def test_a_scene_in_pose_space_stops_at_a_collider(parts) -> None:
+    _, stage, built = parts
+    ball, deepest = np.array([0.35, -0.35, 0.0]), 0.0
+    rows = []
+    for frame in simulate(built):
+        inside = 0.2 - np.linalg.norm(built.solver.positions(frame.state) - ball, axis=1)
+        deepest = max(deepest, float(inside.max()))
+        rows.append(frame.row)
+    rig = stage.drive.rigging.rig
+    through = 0.2 - np.linalg.norm(rig.positions(np.radians([-40.0])) - ball, axis=1).min()
+    assert through > 0.02  # [m]: where the rig alone would be
+    assert deepest < 0.002
+    assert any(row.contacts > 0 and row.contact_forces[0][1] > 0.0 for row in rows)
+    assert "contact with 1 collider" in "\n".join(built.describe())
 
 
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
-        ({"collider": [{"shape": "plane"}]}, r"remove \[\[collider\]\]"),
         ({"training": {"region": [{}]}}, "must say where it is"),
         ({"training": {"region": [{"at": [0, 0, 0], "from": [0, 0, 0], "to": [1, 0, 0]}]}}, "must say where it is"),
         ({"training": {"contact": "glues"}}, "opens"),

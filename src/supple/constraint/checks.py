@@ -24,8 +24,9 @@ def check_positive(name: str, value: ArrayLike, unit: str) -> None:
         raise MaterialError(f"{name} = {values[bad[0]]:g} {unit}{where} is not positive: give a number above 0.")
 
 
-def check_limits(name: str, limits: tuple[float, float]) -> None:
-    """Refuse limits that are not 0 < low <= high; the high one may be infinite."""
+def check_limits(name: str, limits: tuple[float, float], *, ropes: bool = False) -> None:
+    """Refuse limits that are not 0 < low <= high, or 0 <= low for `ropes`; the high one may be infinite."""
     low, high = limits
-    if not (0.0 < low <= high and np.isfinite(low)):
-        raise MaterialError(f"{name} = ({low:g}, {high:g}) is no range: give 0 < low <= high, such as (0.9, 1.1).")
+    if not (0.0 <= low <= high and np.isfinite(low) and (ropes or low > 0.0)):
+        sign = "<=" if ropes else "<"
+        raise MaterialError(f"{name} = ({low:g}, {high:g}) is no range: give 0 {sign} low <= high, such as (0.9, 1.1).")

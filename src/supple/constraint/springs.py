@@ -46,7 +46,7 @@ class Springs(Constraint):
         pairs = check_cells(edges, 2, len(rest), "spring")
         stiffness = each(stiffness, len(pairs))
         check_positive("the stiffness of springs", stiffness, "N/m")
-        check_limits("limits", limits)
+        check_limits("limits", limits, ropes=True)
         lengths = np.linalg.norm(rest[pairs[:, 1]] - rest[pairs[:, 0]], axis=1)
         operator = np.tile([[-1.0, 1.0]], (len(pairs), 1, 1))
         return cls(Stencils(pairs, operator, lengths), stiffness, np.array(limits)[:, None] * lengths)

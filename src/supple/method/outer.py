@@ -22,7 +22,7 @@ from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["MOST_ROUNDS", "Approach", "ContactLoop", "Outcome", "Round", "count_contact"]
+__all__ = ["CREEP", "MOST_ROUNDS", "STATIC_CREEP", "Approach", "ContactLoop", "Outcome", "Round", "count_contact"]
 
 FloatArray = NDArray[np.float64]
 
@@ -36,10 +36,10 @@ _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none com
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
-_CREEP = 1e-3  # sizes of the body a second below which friction sticks
+CREEP = 1e-3  #: sizes of the body a second below which friction sticks
 _DRIFTS = 1e-2  # sizes of the body after which one that does not settle rolls away
 _LEVEL = 1e-3  # slope of a support that is level
-_STATIC_CREEP = 1e-4  # sizes of the body within which static friction builds up
+STATIC_CREEP = 1e-4  #: sizes of the body within which static friction builds up
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +171,7 @@ class ContactLoop:
         if not len(contacts):
             return None
         settings, duration = self.detector.settings, step.inputs.duration
-        slip = self._size * (_CREEP * duration if step.ca else _STATIC_CREEP)
+        slip = self._size * (CREEP * duration if step.ca else STATIC_CREEP)
         engaged = contacts.depth(y) > 0.0
         if before is not None and settings.alpha > 0.0:
             engaged |= is_in(contacts, choose(before.contacts, before.engaged), places=True)

@@ -6,14 +6,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.collider import Collider
+from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.halving import Tally, advance
+from supple.method.outer import CREEP, STATIC_CREEP
+from supple.method.posespace_colliders import PoseColliders, no_stops
+from supple.method.posespace_gaps import Stops
 from supple.method.posespace_handles import PoseHandles
 from supple.method.posespace_model import PoseSpaceModel
-from supple.method.posespace_regions import Packed, pack_regions
+from supple.method.posespace_regions import pack_regions
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, Stepped, step_kernel
 from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch, is_large
@@ -33,8 +38,6 @@ __all__ = ["PoseSpaceSolver"]
 
 FloatArray = NDArray[np.float64]
 
-_SLACK = 1e-5  # of the body's size: how far flesh may close a gap beyond contact
-
 
 class PoseSpaceSolver:
     """Implicit Euler or static steps of a body that a rig poses, any rig; the rig's shape is the rest shape."""
@@ -51,8 +54,13 @@ class PoseSpaceSolver:
         tolerance: float = 1e-4,
         max_iterations: int = 50,
         max_stiffnesses: int = 4,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
     ) -> None:
         """`body` is held by pins that follow `rig`; `tolerance` is Newton's.
+
+        The placements of `colliders` come with each moment; `contact` says how rough they, and the pairs of the model,
+        are.
 
         A step for which so many stiffness matrices do not suffice is taken as it is, for its time is up; its report
         says that it has not converged.
@@ -75,21 +83,22 @@ class PoseSpaceSolver:
         self._floor = 1e-13 * float(np.sqrt(model.stiffest * mass)) * size
         self._noise = 1e-14 * float(np.sqrt(mass)) * size
         self._handles = PoseHandles(model, mass * model.stiffest)
-        self._watched = model.watched
-        self._part = pick_part(rig, self._watched)
-        self._particles = np.searchsorted(self._watched, model.particles)
+        self._part = pick_part(rig, model.watched)
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
         # A step fills G with that of its pose
         packed = pack_regions(model.owners, model.edges)
-        self._tables = self._make_tables(kinds.bounds, packed)
+        self._tables = PoseTables.of(model, self._examples, body, kinds.bounds, packed)
         width, local = packed.edges.shape[3], len(model.owners) > 0
         single = np.zeros((kinds.count, 9, width), np.float32)
         s = Scratch.of(kinds, model.rank)
         pieces = np.empty(packed.blocks, np.float32) if local else s.halves
         self._scratch = (s.address, single, s.L, s.signs, np.empty((9 * kinds.count, width), np.float32), pieces, s.K)
-        self._kernel = step_kernel(kinds.loops, is_large(kinds), local, len(model.pairs) > 0)
+        self._touches = len(model.pairs) > 0 or len(colliders) > 0
+        self._kernel = step_kernel(kinds.loops, is_large(kinds), local, self._touches)
+        self._contact = contact or ContactSettings()
+        self._colliders = PoseColliders(body, rig, model, colliders, self._contact) if colliders else None
 
     def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
         if inputs is None:
@@ -105,14 +114,21 @@ class PoseSpaceSolver:
         state, inputs = self._take_events(state, inputs)
         state = advance(self._single, state, inputs, tally, self.body, self.is_static)
         spent = watch.finish()
+        touching = tally.touching
         return state, Report(
             {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
-            estimated_error=self.model.error, residual=tally.residual, converged=tally.converged,
-            halvings=tally.halvings,
+            contacts=0 if touching is None else len(touching), estimated_error=self.model.error,
+            residual=tally.residual, converged=tally.converged, halvings=tally.halvings, contact_rounds=tally.rounds,
+            contact_settled=tally.settled, touching=touching,
         )  # fmt: skip
 
     def step_all(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs]) -> list[PoseSpaceState]:
-        """Characters that share this model, each a step on, in one compiled call; as `step` takes them, bit for bit."""
+        """Characters that share this model, each a step on, in one compiled call; as `step` takes them, bit for bit.
+
+        Those that may touch colliders are taken one by one.
+        """
+        if self._colliders is not None:
+            return [self.step(state, one)[0] for state, one in zip(states, inputs, strict=True)]
         ready = [self._take_events(state, one) for state, one in zip(states, inputs, strict=True)]
         stepped = self._advance([state for state, _ in ready], [one for _, one in ready], [Tally() for _ in ready])
         return [
@@ -121,12 +137,12 @@ class PoseSpaceSolver:
         ]
 
     def positions(self, state: PoseSpaceState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
-        return self._place(state, 0, vertices)
+        return state.place(self.rig, self.model.columns, vertices)
 
     def to_full(self, state: PoseSpaceState) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Velocities are those of the last step; accelerations, of which the state knows nothing, are 0."""
-        x = self._place(state, 0, None)
-        return x, (x - self._place(state, 1, None)) / state.step, np.zeros_like(x)
+        x = self.positions(state)
+        return x, (x - state.place(self.rig, self.model.columns, when=1)) / state.step, np.zeros_like(x)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
@@ -167,16 +183,33 @@ class PoseSpaceSolver:
         ]
 
     def _single(self, state: PoseSpaceState, inputs: Inputs, tally: Tally) -> PoseSpaceState:
-        (found,) = self._advance([state], [inputs], [tally])
-        if isinstance(found, NewtonFailure):
-            raise found
-        return found
+        def take(stops: Stops | None) -> PoseSpaceState:
+            (found,) = self._advance([state], [inputs], [tally], stops)
+            if isinstance(found, NewtonFailure):
+                raise found
+            return found
+
+        if self._colliders is None:
+            return take(None)
+        return self._colliders.settle(state, self._look_ahead(state, inputs), inputs, take, tally)
+
+    def _look_ahead(self, state: PoseSpaceState, inputs: Inputs) -> PoseSpaceState:
+        """Where a step would end if flesh went on as it does."""
+        pose = self._pose_of(inputs.end)
+        ratio = 0.0 if self.is_static else inputs.duration / state.step
+        y = state.y[0] + ratio * (state.y[0] - state.y[1])
+        w, turn = self._examples.shares(self._embed(pose)), self._root.turn(pose)
+        return state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
 
     def _advance(
-        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], tallies: Sequence[Tally]
+        self,
+        states: Sequence[PoseSpaceState],
+        inputs: Sequence[Inputs],
+        tallies: Sequence[Tally],
+        stops: Stops | None = None,
     ) -> list[PoseSpaceState | NewtonFailure]:
         """States at the end of steps, or why there is none."""
-        poses, turns, driven = self._gather(states, inputs)
+        poses, turns, driven = self._gather(states, inputs, stops)
         stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
         out: list[PoseSpaceState | NewtonFailure] = []
         for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
@@ -196,7 +229,7 @@ class PoseSpaceSolver:
         return out
 
     def _gather(
-        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs]
+        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None = None
     ) -> tuple[list[FloatArray], list[FloatArray], Driven]:
         """Poses at the end of steps, the turns of the root there, and what the compiled step takes."""
         poses = [self._pose_of(one.end) for one in inputs]
@@ -215,8 +248,30 @@ class PoseSpaceSolver:
             np.array([state.particles for state in states]),
             *self._handles.gather(pushes),
             np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
+            self._find_stops(states, inputs, stops),
         )
         return poses, turns, driven
+
+    def _find_stops(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None) -> Stops:
+        """What steps may touch, with what friction asks of pairs and of the steps."""
+        stops = stops or no_stops(len(states), self.rank)
+        if not self._touches:
+            return stops
+        slip = self.body.mesh.size() * np.array(
+            [STATIC_CREEP if self.is_static else CREEP * one.duration for one in inputs]
+        )  # as in full space
+        return stops._replace(
+            pairs=np.array([self._part_pairs(state) for state in states]),
+            own=np.column_stack([np.full(len(states), self._contact.friction), slip]),
+        )
+
+    def _part_pairs(self, state: PoseSpaceState) -> FloatArray:
+        """How far apart the points of pairs are, seen from the root [m], (k, 3); only friction asks."""
+        pairs = self.model.pairs
+        if not len(pairs) or self._contact.friction == 0.0:
+            return np.zeros((len(pairs), 3))
+        x = self.positions(state, pairs.ravel()).reshape(-1, 4, 3)
+        return np.asarray(np.einsum("kv,kvi->ki", self.model.pair_weights, x) @ state.turns[0])
 
     def _settings(self, state: PoseSpaceState, inputs: Inputs) -> tuple[float, ...]:
         damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
@@ -237,34 +292,6 @@ class PoseSpaceSolver:
             )
         return state._replace(live=live), replace(inputs, events=())
 
-    def _make_tables(self, bounds: NDArray[np.int64], packed: Packed) -> PoseTables:
-        model = self.model
-        sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
-        return PoseTables(
-            self._examples.points,
-            self._examples.trained,
-            packed.edges,
-            model.weights,
-            model.volumes,
-            np.searchsorted(self._watched, model.corners),
-            model.moduli,
-            np.log(model.stiffness),
-            bounds,
-            model.gram,
-            model.turned,
-            self._particles,
-            model.masses,
-            np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
-            packed.groups,
-            packed.members,
-            np.searchsorted(self._watched, model.pairs),
-            model.pair_weights,
-            model.pair_normals,
-            np.einsum("kv,mkvar->kmar", model.pair_weights, sides),
-            model.pair_thickness,
-            np.array([model.stiffest, self.body.mass.sum(), _SLACK * self.body.mesh.size()]),
-        )
-
     def _embed(self, pose: FloatArray) -> FloatArray:
         return self.rig.embed(self._root.still(pose))
 
@@ -272,12 +299,6 @@ class PoseSpaceSolver:
         if moment.pose is None:
             raise SceneError(f"the moment {moment.time:.6g} s of a posed body has no pose: give one at every moment.")
         return check_pose(moment.pose, self.rig.controls)
-
-    def _place(self, state: PoseSpaceState, when: int, vertices: NDArray[np.integer] | None) -> FloatArray:
-        columns = self.model.columns if vertices is None else self.model.columns[:, vertices]
-        w, y = state.w[when], state.y[when].astype(np.float32)
-        u = sum(w[i] * (columns[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
-        return np.asarray(self.rig.positions(state.poses[when], vertices) + u @ state.turns[when].T)
 
     def _failure(
         self,
@@ -291,7 +312,7 @@ class PoseSpaceSolver:
     ) -> NewtonFailure:
         turn = self._root.turn(pose)
         there = state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
-        x = self._place(there, 0, None)
+        x = self.positions(there)
         failure = NewtonFailure(REASONS[status], x, residual)
         external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
         failure.terms = {"elastic force": self._rigged.at(inputs.end).forces(x), "external force": external}

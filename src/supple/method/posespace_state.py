@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.method.state import pack_live, unpack_live
+from supple.rig import Rig
 from supple.solve.live import Live
 
 __all__ = ["PoseSpaceState"]
 
 FloatArray = NDArray[np.float64]
+Columns = NDArray[np.float32]
 _UNTOUCHED = Live()
 _NUMBERS = ("time", "step", "elastic")
 _ARRAYS = ("poses", "y", "w", "turns", "particles")
@@ -52,6 +54,15 @@ class PoseSpaceState(NamedTuple):
         """The state a step [s] later, of which this one is the past; y (2, r), w (2, m) and particles have it in."""
         poses, turns = np.array((pose, self.poses[0])), np.array((turn, self.turns[0]))
         return PoseSpaceState(time, poses, y, w, turns, particles, step, elastic, self.live)
+
+    def place(
+        self, rig: Rig, columns: Columns, vertices: NDArray[np.integer] | None = None, when: int = 0
+    ) -> FloatArray:
+        """Positions of all or of chosen vertices [m], (v, 3), now or a step ago; columns (m, n, 3, r)."""
+        chosen = columns if vertices is None else columns[:, vertices]
+        w, y = self.w[when], self.y[when].astype(np.float32)
+        u = sum(w[i] * (chosen[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
+        return np.asarray(rig.positions(self.poses[when], vertices) + u @ self.turns[when].T)
 
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""

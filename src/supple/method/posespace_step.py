@@ -19,24 +19,27 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
-from supple.elastic import VISCOUS
+from supple.elastic import VISCOUS, Body
 from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import POSED, pose_elements, stiffen_elements
+from supple.method.posespace_gaps import Stops
+from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
-from supple.method.posespace_regions import LOCAL
+from supple.method.posespace_regions import LOCAL, Packed
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
-from supple.rig.pose_weights import share_examples
+from supple.rig.pose_weights import PoseWeights, share_examples
 
 __all__ = ["FLAT_REST", "Driven", "PoseTables", "Stepped", "step_kernel"]
 
 FloatArray = NDArray[np.float64]
 Single = NDArray[np.float32]
 
+_SLACK = 1e-5  # of the body's size: how far flesh may close a gap beyond contact
 FLAT_REST = 9  #: status of a step whose pose flattens an element
 
 
@@ -86,6 +89,37 @@ class PoseTables(NamedTuple):
     grip: FloatArray
     """Stiffest motion [1/s²], mass of the body [kg], depth that is none [m], (3,)."""
 
+    @classmethod
+    def of(
+        cls, model: PoseSpaceModel, examples: PoseWeights, body: Body, bounds: NDArray[np.int64], packed: Packed
+    ) -> "PoseTables":
+        """The tables of a model; `bounds` of its elements by material, `packed` by region."""
+        sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
+        return cls(
+            examples.points,
+            examples.trained,
+            packed.edges,
+            model.weights,
+            model.volumes,
+            np.searchsorted(model.watched, model.corners),
+            model.moduli,
+            np.log(model.stiffness),
+            bounds,
+            model.gram,
+            model.turned,
+            np.searchsorted(model.watched, model.particles),
+            model.masses,
+            np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
+            packed.groups,
+            packed.members,
+            np.searchsorted(model.watched, model.pairs),
+            model.pair_weights,
+            model.pair_normals,
+            np.einsum("kv,mkvar->kmar", model.pair_weights, sides),
+            model.pair_thickness,
+            np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
+        )
+
 
 class Driven(NamedTuple):
     """What a step begins with, for b characters."""
@@ -112,6 +146,7 @@ class Driven(NamedTuple):
     """Length of the step [s], that by the one before, whether there is inertia, drag by mass and by stiffness,
     factor of the stiffness, tolerance, floor, round-off of inertia, most iterations and stiffnesses, elastic force at
     the beginning; (b, 12)."""
+    stops: Stops
 
 
 class Stepped(NamedTuple):
@@ -218,14 +253,14 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     settings = np.array((tolerance, reference, floor + ca * noise, most, most_made, ready))
     z, told[0], told[1], told[2], told[3], told[4] = settle(
         address, G, single, rest, table, t.bounds, S, load, begin[0].copy(), guess, settings, L, signs, stack, halves,
-        K, t, w, R, placed, scale,
+        K, t, w, R, placed, scale, driven.stops, b,
     )  # fmt: skip
     y[0] = z
 
 
 def _settle(
     address, G, single, rest, table, bounds, S, load, begin, guess, settings, L, signs, stack, halves, K, t, w, R,
-    placed, scale,
+    placed, scale, stops, b,
 ):  # fmt: skip
     return minimise(
         address, G, single, rest, table, bounds, (0.0, S, load), begin, guess, settings, L, signs, stack, halves, K

@@ -128,7 +128,9 @@ class Stage:
     def _describe_contact(self, contact: ContactSettings) -> str:
         drive = self.drive
         if self.tied is not None:
-            return describe_holding(contact, len(drive.obstacles))
+            return describe_holding(contact, len(drive.obstacles), "at sampled vertices")
+        if self.scene.method.name == "posespace":
+            return describe_holding(contact, len(drive.obstacles), "as far as the subspace can")
         return describe_contact(contact, self.body, drive.gravity, len(drive.obstacles))
 
 
@@ -178,7 +180,7 @@ def set_stage(scene: Scene) -> Stage:
     if rigging is not None:
         stiffness = make_stiffness(si.material.pose, source, rigging, marks, metres)
         body = body if stiffness is None else body.stiffened(stiffness)
-    tied = tie_body(si, body, next(iter(materials.values()))) if scene.method.is_projective else None
+    tied = tie_body(si, body, next(iter(materials.values())), metres) if scene.method.is_projective else None
     body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(
         place_load(force, _key("force", number, force.name), marks, body.mass, metres)
@@ -347,7 +349,7 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")
         if isinstance(model, PoseSpaceModel):
-            return PoseSpaceSolver(stage.body, rigging.rig, model, **common)
+            return PoseSpaceSolver(stage.body, rigging.rig, model, **touched, **common)
         if isinstance(model, ArticulatedModel):
             return ArticulatedSolver(stage.body, rigging.skin, model, **touched, **common)
         return SkinnedSolver(stage.body, rigging.skin, model, **touched, **common)

@@ -184,11 +184,11 @@ def longest_side(built: Built) -> float:
 def pick_reference(stage: Stage, listener: Listener) -> tuple[Contestant, dict[str, float]]:
     """What a method is held against, and the milliseconds a frame of each full solver tried.
 
-    That is the full solver, with the same materials. It knows no shells, skins or target volumes: bodies that have
+    That is the full solver, with the same materials. It knows no shells, skins, springs and the like: bodies that have
     them are held against projective dynamics in full space with so many iterations that more change little.
     """
     scene = stage.scene
-    if scene.shell is None and scene.skin is None and scene.volume is None:
+    if not scene.own_ties():
         return pick_full_solver(stage, listener)
     iterations = MANY_ITERATIONS * (scene.method.iterations or 10)
     table = scene.under("projective").method.model_copy(update={"iterations": iterations})

@@ -158,7 +158,7 @@ def _say_full(facts: Mapping[str, Any]) -> str:
     if not _is_full(facts):
         return (
             f"What counts as the full solver here is {facts['full']['label']} in full space: the full solver knows no "
-            "shells, skins or target volumes."
+            "shells, skins, springs, target volumes, limits of strain or example shapes."
         )
     trials = facts["full"]["trials_ms_per_frame"]
     tried = ", ".join(f"{name} {spent:.3g} ms" for name, spent in trials.items())

@@ -127,10 +127,10 @@ def describe_contact(settings: ContactSettings, body: Body, gravity: Sequence[fl
     return f"{_who_touches(settings, colliders)}, stiffness {stiffness:.3g} Pa/m{sinks}{_checked(settings)}"
 
 
-def describe_holding(settings: ContactSettings, colliders: int) -> str:
-    """The same for methods whose contact holds at sampled vertices, without a stiffness."""
+def describe_holding(settings: ContactSettings, colliders: int, where: str) -> str:
+    """The same for methods whose contact holds without a stiffness, `where` they look at it."""
     bounce = f", restitution {settings.restitution:g}" if settings.restitution else ""
-    return f"{_who_touches(settings, colliders)}{bounce}, held at sampled vertices{_checked(settings)}"
+    return f"{_who_touches(settings, colliders)}{bounce}, held {where}{_checked(settings)}"
 
 
 def _who_touches(settings: ContactSettings, colliders: int) -> str:

@@ -54,7 +54,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     model = scene.method.model or (None if scene.method.name in ("full", "skipping") else default_model(asked.source))
     learned = None if save is None or str(save) == model else save  # what was learned may take its own place
     written = [*outputs, *(path for path in (asked.write_scene, asked.json, learned) if path is not None)]
-    solids = [table.file for table in scene.collider]
+    solids = [*(table.file for table in scene.collider), *(scene.examples.files if scene.examples else ())]
     _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")

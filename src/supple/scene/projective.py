@@ -16,6 +16,7 @@ from supple.material import Corotational, Material
 from supple.mesh import Sheet, TriMesh
 from supple.method import HyperReducedSolver, ProjectiveSolver, Solver, SpaceSizes, choose_spaces, prepare_spaces
 from supple.scene.schema import MethodTable, Scene
+from supple.scene.tie_table import list_ties
 from supple.solve import Force
 
 __all__ = ["make_shell_body", "projective_solver", "refuse_unserved", "tie_body"]
@@ -39,9 +40,9 @@ def _list_unserved(scene: Scene) -> Iterator[str]:
         yield f'time.integrator = "{scene.time.integrator}": use "implicit_euler"'
     if scene.shell is None:
         return
-    if scene.skin is not None or scene.volume is not None:
-        table = "skin" if scene.skin is not None else "volume"
-        raise SceneError(f"[{table}] needs tetrahedra and a [shell] has none: remove one of them.")
+    for table in ("skin", "volume", "strain", "examples"):
+        if getattr(scene, table) is not None:
+            raise SceneError(f"[{table}] needs tetrahedra and a [shell] has none: remove one of them.")
     if scene.material.regions or (scene.material.model or "corotational") != "corotational":
         key = "regions" if scene.material.regions else "model"
         raise SceneError(
@@ -52,9 +53,8 @@ def _list_unserved(scene: Scene) -> Iterator[str]:
 
 
 def _list_projective(scene: Scene) -> Iterator[str]:
-    for table in ("shell", "skin", "volume"):
-        if getattr(scene, table) is not None:
-            yield f"[{table}]: remove it"
+    for table in scene.own_ties():
+        yield f"{table}: remove it"
     if scene.contact is not None and scene.contact.restitution > 0.0:
         yield "contact.restitution: remove it"
 
@@ -66,8 +66,14 @@ def make_shell_body(scene: Scene, sheet: Sheet, material: Material, pins: Pins) 
     return Body(sheet, (), mass, pins, Damping(scene.material.damping_mass, scene.material.damping_stiffness))
 
 
-def tie_body(scene: Scene, body: Body, material: Material) -> ProjectiveBody:
-    """A body as constraints, as the tables of a scene in metres say."""
+def tie_body(scene: Scene, body: Body, material: Material, metres: float) -> ProjectiveBody:
+    """A body as constraints, as the tables of a scene in metres say; files are in units of `metres`."""
+    ties = list_ties(scene.spring, scene.strain, scene.examples, body, material, metres)
+    return _tie_cells(scene, body, material).tied(*ties)
+
+
+def _tie_cells(scene: Scene, body: Body, material: Material) -> ProjectiveBody:
+    """Its tetrahedra or triangles alone."""
     if scene.shell is not None:
         surface = TriMesh(body.mesh.vertices, body.mesh.surface_triangles())
         return ProjectiveBody.shell(surface, scene.shell.make(material), body.pins, body.damping)

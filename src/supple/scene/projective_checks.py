@@ -15,15 +15,17 @@ PENALTY_KEYS = ("stiffness", "alpha", "edges")
 def check_contact_keys(stage: Stage) -> Iterator[Finding]:
     """Settings of penalty contact, where contact holds without them."""
     table, method = stage.scene.contact, stage.scene.method
-    if stage.tied is None or table is None:
+    if table is None or not (method.is_projective or method.name == "posespace"):
         return
+    remedy = (
+        "at sampled vertices: remove it, or raise method.candidates" if method.is_projective else "firmly: remove it"
+    )
     for key in PENALTY_KEYS:
         if getattr(table, key):
             yield Finding(
                 "note",
                 "contact",
-                f'contact.{key} says nothing under method.name = "{method.name}", whose contact holds at sampled '
-                "vertices: remove it, or raise method.candidates.",
+                f'contact.{key} says nothing under method.name = "{method.name}", whose contact holds {remedy}.',
             )
 
 

@@ -23,6 +23,7 @@ from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, Star
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Painted, Select, Side, Sphere
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeKey, VolumeTable
+from supple.scene.tie_table import ExamplesTable, SpringTable, StrainTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS_RULE
 
@@ -41,6 +42,9 @@ TABLES: dict[str, type[Section]] = {
     "[skin]": SkinTable,
     "[volume]": VolumeTable,
     "volume.keys": VolumeKey,
+    "[[spring]]": SpringTable,
+    "[strain]": StrainTable,
+    "[examples]": ExamplesTable,
     "[[pin]]": Pin,
     "pin.move": Move,
     "pin.move.keys": MoveKey,

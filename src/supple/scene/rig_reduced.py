@@ -48,8 +48,6 @@ def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
         )
     if posed and scene.training.domains != "none":
         yield f'training.domains = "{scene.training.domains}": remove it'
-    if posed and scene.collider:
-        yield "colliders of a body in pose space: remove [[collider]]"
     if not posed and scene.training.region:
         yield "training.region, which is of bodies in pose space: remove it"
     if posed and scene.time.integrator == "newmark":

@@ -20,6 +20,7 @@ from supple.scene.pin import Pin
 from supple.scene.rig_table import WEIGHTS, RigTable
 from supple.scene.section import FILE, LENGTH, SPEED, Section, Unit, Vec3, only
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeTable
+from supple.scene.tie_table import ExamplesTable, SpringTable, StrainTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
@@ -290,6 +291,15 @@ class Scene(Section):
     volume: VolumeTable | None = Field(
         default=None, description="a volume that tetrahedra aim at (projective, hyperreduced)"
     )
+    spring: list[SpringTable] = Field(
+        default_factory=list, description="springs between vertices (projective, hyperreduced)"
+    )
+    strain: StrainTable | None = Field(
+        default=None, description="stretches beyond which tetrahedra resist harder (projective, hyperreduced)"
+    )
+    examples: ExamplesTable | None = Field(
+        default=None, description="shapes that the body likes as its own (projective, hyperreduced)"
+    )
     pin: list[Pin] = Field(default_factory=list, description="held or moved vertices")
     rig: RigTable | None = Field(default=None, description="bones that move the body; without it there are none")
     motion: MotionTable | None = Field(
@@ -327,6 +337,11 @@ class Scene(Section):
     def metres(self) -> float:
         """Size of one scene unit [m]."""
         return UNITS[self.units]
+
+    def own_ties(self) -> list[str]:
+        """The tables that only projective dynamics knows, by name."""
+        tables = ("shell", "skin", "volume", "strain", "examples")
+        return [f"[{name}]" for name in tables if getattr(self, name) is not None] + ["[[spring]]"] * bool(self.spring)
 
     def touching(self) -> ContactTable | None:
         """The contact table that counts; None where nothing touches anything."""
