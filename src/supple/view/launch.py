@@ -1,0 +1,108 @@
+"""From a file on the command line to a page in a browser: what `supple view` does."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from supple.scene.build import Built, set_stage
+from supple.scene.defaults import open_scene
+from supple.scene.doctor import diagnose
+from supple.scene.kernels import announce_compilation
+from supple.scene.launch import refuse_errors
+from supple.scene.load import override
+from supple.scene.prepare import prepare_scene
+from supple.scene.progress import Listener, SilentListener
+from supple.scene.schema import MethodName
+from supple.view.guard import Guard
+from supple.view.page import Page
+from supple.view.player import Player
+from supple.view.server import open_server, stop_server
+
+__all__ = ["Look", "view_scene"]
+
+Say = Callable[[str], None]
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is asked for besides what the scene says."""
+
+    source: Path
+    changes: Mapping[str, Any]
+    method: MethodName | None = None
+    host: str = "127.0.0.1"
+    port: int = 0
+    open: bool = True  #: the page in the user's browser
+    play: bool = True
+
+
+class Builder:
+    """Makes the scene of a file with changes upon changes."""
+
+    def __init__(self, look: Look) -> None:
+        self._source, self._method = look.source, look.method
+        self._changes = dict(look.changes)
+
+    def __call__(self, changes: Mapping[str, Any], say: Say) -> Built:
+        """The scene with these changes, too; they are kept only if it can be made."""
+        merged = override(self._changes, changes)
+        method = changes.get("method", {}).get("name", self._method)
+        scene = open_scene(self._source, merged)
+        scene = scene.under(method or scene.method.name)
+        stage = set_stage(scene)
+        refuse_errors(diagnose(stage))
+        with announce_compilation(say):
+            built = prepare_scene(stage, _Teller(say), self._source)
+        self._changes, self._method = merged, method
+        return built
+
+
+class _Teller(SilentListener):
+    """Tells the page what a person at a terminal would read."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    def say(self, text: str) -> None:
+        self._say(text)
+
+
+def view_scene(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
+    """Show a scene until somebody stops it with Ctrl-C; what was shown, by name."""
+    builder = Builder(look)
+    built = builder({}, listener.say)
+    for line in built.describe():
+        say(line)
+    guard = Guard(look.host, look.port)
+    server = open_server(guard, f"supple: {look.source.name}")
+    try:
+        player = Player(built, builder)
+        Page(server, player).start()
+        if look.host not in LOOPBACK:
+            warn(f"warning: the page can be reached from other machines by who has its address ({look.host}).")
+        say(f"open  {guard.url}  (Ctrl-C stops)")
+        if look.open:
+            threading.Thread(target=webbrowser.open, args=[guard.url], daemon=True).start()
+        if look.play:
+            player.play()
+        _run(player)
+    finally:
+        stop_server(server)
+    return {"scene": str(look.source), "method": built.solver.name}
+
+
+def _run(player: Player) -> None:
+    """Simulate here, in the main thread, until it is interrupted."""
+    before = {number: signal.signal(number, lambda *_: player.close()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        player.run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
