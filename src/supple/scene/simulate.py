@@ -18,9 +18,10 @@ from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.replay import EventLog
+from supple.scene.steer import Steering
 from supple.solve import Event, Inputs
 
-__all__ = ["Simulated", "advance", "simulate", "start_motion", "start_scene", "step_inputs"]
+__all__ = ["Simulated", "advance", "simulate", "start_motion", "start_scene", "steer", "step_inputs"]
 
 
 class Simulated(NamedTuple):
@@ -62,10 +63,17 @@ def simulate(built: Built, start: Simulated | None = None, events: EventLog | No
     Events logged for frame k act on the way to frame k + 1.
     """
     now = start or start_scene(built)
+    log: EventLog = {} if events is None else events
+    built = steer(built, log)
     check = make_check(built)
     while now.frame < built.scene.time.frames:
-        now = advance(built, now, (events or {}).get(now.frame, ()), check)
+        now = advance(built, now, log.get(now.frame, ()), check)
         yield now
+
+
+def steer(built: Built, events: EventLog) -> Built:
+    """The scene with rig and colliders moved by events, too; the log may grow while it runs."""
+    return replace(built, drive=replace(built.drive, steering=Steering(events, built.scene.time.fps)))
 
 
 def advance(
