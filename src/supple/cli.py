@@ -440,14 +440,15 @@ def view(
     port: int = 0,
     open_: Annotated[bool, Parameter(name="--open")] = True,
     play: bool = True,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
     common: Common = DEFAULTS,
 ) -> int:
-    """Play a scene in the browser: pull at it, change it, record it.
+    """Play a scene in the browser: pull at it, change it, record it; or look at a recording.
 
     Parameters
     ----------
     file
-        Scene file (.toml), or a mesh that then stands on its lowest 5 % under gravity.
+        Scene file (.toml), a mesh that then stands on its lowest 5 % under gravity, or a recording.
     method
         Use this method instead of the scene's.
     model
@@ -464,12 +465,14 @@ def view(
         Open the page in the browser.
     play
         Begin to play as soon as the page is open.
+    output
+        Folder for what is recorded (default: this one).
     """
-    from supple.view.launch import Look, view_scene
+    from supple.view.launch import Look, view_file
 
     tables = {"method": {"model": _absolute(model)}, "training": {"seed": common.seed}}
-    look = Look(file, _given({"units": units, "up_axis": up_axis, **tables}), method, host, port, open_, play)
-    return perform(common, "view", lambda console: view_scene(look, console.listener, console.say, console.warn))
+    look = Look(file, _given({"units": units, "up_axis": up_axis, **tables}), method, host, port, open_, play, output)
+    return perform(common, "view", lambda console: view_file(look, console.listener, console.say, console.warn))
 
 
 @app.command

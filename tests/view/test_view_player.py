@@ -169,6 +169,6 @@ def test_scene_that_cannot_be_made_leaves_the_old_one() -> None:
     player = Player(built, rebuild)  # type: ignore[arg-type]
     with playing(player) as wait:
         player.change({})
-        assert wait(lambda shown: "needs a [rig]" in shown.error).take.built is built
+        assert wait(lambda shown: "needs a [rig]" in shown.error).take.scene is built
         player.change({"material": {"young": 2e4}})
-        assert wait(lambda shown: shown.take.built is other).error == ""
+        assert wait(lambda shown: shown.take.scene is other).error == ""

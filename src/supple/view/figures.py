@@ -20,7 +20,7 @@ from supple.view.surface import Surface
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Figures"]
+__all__ = ["Figures", "as_rgb", "set_scene"]
 
 FloatArray = NDArray[np.float64]
 PULL_COLOUR = (220, 60, 40)
@@ -33,6 +33,16 @@ def as_rgb(colour: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
+def set_scene(server: viser.ViserServer, room: Room) -> None:
+    """An empty scene with light, seen from where all of the body is."""
+    server.scene.reset()
+    server.scene.set_up_direction("+y" if room.up_axis == "y" else "+z")
+    server.initial_camera.position = room.eye
+    server.initial_camera.look_at = np.zeros(3)
+    server.initial_camera.fov = 0.7
+    server.scene.configure_environment_map("studio", background=False, environment_intensity=0.35)
+
+
 class Figures:
     """Nodes of the page's scene that follow the frames: vertices in place, nothing is sent twice."""
 
@@ -40,12 +50,7 @@ class Figures:
         self._server = server
         self.surface = Surface(built.mesh, built.source.render)
         self.room = Room.around(built.mesh.vertices, built.scene.up_axis)
-        server.scene.reset()
-        server.scene.set_up_direction("+y" if built.scene.up_axis == "y" else "+z")
-        server.initial_camera.position = self.room.eye
-        server.initial_camera.look_at = np.zeros(3)
-        server.initial_camera.fov = 0.7
-        server.scene.configure_environment_map("studio", background=False, environment_intensity=0.35)
+        set_scene(server, self.room)
         self.body = server.scene.add_mesh_simple(
             "/body",
             self.room.enter(self.surface.lift(built.mesh.vertices)),

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from supple.view.controls import Controls
 from supple.view.figures import Figures
+from supple.view.keeper import Keeper
+from supple.view.overlays import Overlays
+from supple.view.paint import Paint
 from supple.view.player import Player, Shown
+from supple.view.posing import PosePanel
 from supple.view.pull import Puller
+from supple.view.room import Room
+from supple.view.settings import Settings
+from supple.view.shove import Shover
+from supple.view.timing import Timing
 
 if TYPE_CHECKING:
     import viser
@@ -27,11 +36,13 @@ class Part(Protocol):
 class Page:
     """Follows a player in a thread of its own: the newest frame is sent, those between are not."""
 
-    def __init__(self, server: viser.ViserServer, player: Player) -> None:
+    def __init__(self, server: viser.ViserServer, player: Player, source: Path, folder: Path) -> None:
+        """`source` is the scene's file, `folder` where the page may keep what was seen."""
         self._server, self._player = server, player
-        self._controls = Controls(server, player)
+        self._lasting: tuple[Part, ...] = (Controls(server, player), Keeper(server, player, source, folder))
         self._parts: tuple[Part, ...] = ()
         self._built: object = None
+        self.room: Room | None = None  #: in which the body is shown
         server.on_client_connect(lambda _: self._count())
         server.on_client_disconnect(lambda _: self._count())
         self._thread = threading.Thread(target=self._follow, name="page", daemon=True)
@@ -52,13 +63,28 @@ class Page:
             pause.wait(1.0 / RATE)  # what comes meanwhile replaces what waits
 
     def _show(self, shown: Shown) -> None:
-        if self._built is not shown.take.built:
-            self._built = shown.take.built
+        if self._built is not shown.take.scene:
+            for part in self._parts:
+                getattr(part, "remove", lambda: None)()
+            self._built = shown.take.scene
             self._parts = self._furnish(shown)
-        for part in self._parts:
+        for part in (*self._parts, *self._lasting):
             part.update(shown)
 
     def _furnish(self, shown: Shown) -> tuple[Part, ...]:
         """The parts that show this scene."""
-        figures = Figures(self._server, shown.take.built)
-        return figures, Puller(self._player, figures), self._controls
+        server, player, built = self._server, self._player, shown.take.scene
+        figures = Figures(server, built)
+        self.room = figures.room
+        puller = Puller(player, figures)
+        rigging, room = built.drive.rigging, figures.room
+        return (
+            figures,
+            puller,
+            Shover(player, figures, built),
+            Settings(server, player, built, puller),
+            *(() if rigging is None else (PosePanel(server, player, rigging, room),)),
+            Paint(server, player, figures, puller, built),
+            Overlays(server, player, room, built),
+            Timing(server),
+        )

@@ -16,6 +16,7 @@ from supple.errors import SuppleError
 from supple.scene.build import Built
 from supple.scene.simulate import Simulated
 from supple.solve import Event, SetGravity, SetStiffness, SetThrottle
+from supple.view.fields import find_values, list_fields
 from supple.view.mailbox import Mailbox
 from supple.view.take import Take
 
@@ -43,6 +44,9 @@ class Shown:
     """What takes longer than a step, such as training."""
     error: str = ""
     """Why it stands, if it was not asked to."""
+    field: str = ""
+    values: FloatArray | None = None
+    """The field that was asked for at every vertex, (n,)."""
 
 
 class Rebuild(Protocol):
@@ -68,7 +72,7 @@ class Player:
         self._seen = self._take.now.frame
         self._standing: dict[type[Event], Event] = {}
         self._playing, self._steps, self._watchers, self._closed = False, 0, 0, False
-        self._error = self._doing = ""
+        self._error = self._doing = self._field = ""
         self._due, self._ends = 0.0, deque[float](maxlen=WATCHED)
 
     def play(self) -> None:
@@ -97,7 +101,7 @@ class Player:
 
     def reset(self) -> None:
         """Begin anew with the same scene; settings stay, all else that was done is forgotten."""
-        self._ask(lambda: self._begin(self._take.built))
+        self._ask(lambda: self._begin(self._take.scene))
 
     def hurry(self, on: bool) -> None:
         """Simulate as fast as it goes, or at most in real time."""
@@ -111,17 +115,21 @@ class Player:
         """Begin anew with keys of the scene changed, such as its method."""
         self._ask(lambda: self._do_change(changes))
 
-    def do(self, work: Callable[[Take], None]) -> None:
+    def do(self, work: Callable[[Take], None], doing: str) -> None:
         """Have something done with the take between frames, where nothing moves."""
-        self._ask(lambda: work(self._take))
+        self._ask(lambda: self._do_work(work, doing))
+
+    def refresh(self) -> None:
+        """Show the same again."""
+        self._ask(lambda: None)
 
     def watch(self, watchers: int) -> None:
         """Work as long as somebody watches."""
         self._ask(lambda: setattr(self, "_watchers", watchers))
 
-    def refresh(self) -> None:
-        """Show the same again."""
-        self._ask(lambda: None)
+    def colour(self, field: str) -> None:
+        """Show a field, too; none if it is empty."""
+        self._ask(lambda: setattr(self, "_field", field))
 
     def close(self) -> None:
         """End `run` after the frame at hand."""
@@ -214,6 +222,8 @@ class Player:
     def _begin(self, built: Built) -> None:
         """A new take, with the settings that stand."""
         self._take = Take(built)
+        if self._field not in list_fields(built):
+            self._field = ""
         for event in self._standing.values():
             self._take.act(event)
         self._seen, self._error = self._take.now.frame, ""
@@ -226,6 +236,11 @@ class Player:
         built = self._rebuild(changes, self._say)
         self._doing = ""
         self._begin(built)
+
+    def _do_work(self, work: Callable[[Take], None], doing: str) -> None:
+        self._say(doing)
+        work(self._take)
+        self._doing = ""
 
     def _say(self, text: str) -> None:
         """Tell what is being done while it takes long."""
@@ -244,4 +259,6 @@ class Player:
         now = take.find(self._seen) if self._seen >= take.first else take.now
         self._seen = now.frame
         x = take.built.solver.positions(now.state)
-        self.shown.put(Shown(take, now, x, take.now.frame, self._playing, self._speed(), self._doing, self._error))
+        values = find_values(self._field, take.built, now, x) if self._field else None
+        words = self._doing, self._error, self._field
+        self.shown.put(Shown(take, now, x, take.now.frame, self._playing, self._speed(), *words, values))

@@ -34,6 +34,7 @@ def open_server(guard: Guard, title: str) -> viser.ViserServer:
         raise OutputError(f"viser {viser.__version__} cannot be guarded: install the version that supple[view] names.")
     guard.port = server.get_port()
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(189, 108, 82))
+    server.gui.main_panel.dock_right()  # beside the body, not over it
     return server
 
 

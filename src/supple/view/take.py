@@ -10,7 +10,7 @@ from pathlib import Path
 from supple.io.files import writing
 from supple.scene.build import Built
 from supple.scene.crossing import make_check
-from supple.scene.simulate import Simulated, advance, start_scene
+from supple.scene.simulate import Simulated, advance, start_scene, steer
 from supple.solve import Event, Grab, Move, event_to_dict
 
 __all__ = ["Take"]
@@ -28,7 +28,7 @@ class Take:
 
     def __init__(self, built: Built) -> None:
         self.log: dict[int, tuple[Event, ...]] = {}
-        self.built = built
+        self.scene, self.built = built, steer(built, self.log)
         self._check = make_check(built)
         kept = max(2, MEMORY // (STATE * len(built.mesh.vertices)))
         self._frames = deque([start_scene(built)], maxlen=kept)
