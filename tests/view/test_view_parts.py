@@ -1,25 +1,32 @@
 """What the page is made of, without a page: scenes rebuilt, takes kept, numbers sorted into colours and plots."""
 
 import shlex
+import signal
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from supple.cli import main
-from supple.errors import OutputError, SceneError
+from supple.errors import MissingExtra, OutputError, SceneError
 from supple.io import open_cache
 from supple.scene import build_scene, parse_scene
-from supple.scene.progress import FrameRow
+from supple.scene.progress import FrameRow, SilentListener
 from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
 from supple.view.fields import find_values, list_fields
-from supple.view.launch import Builder, Look
+from supple.view.guard import Guard
+from supple.view.launch import Builder, Look, view_file
 from supple.view.overlays import list_overlays
 from supple.view.paint import STEPS, sort_triangles
+from supple.view.playback import Playback
 from supple.view.player import Shown
 from supple.view.recording import save_events, save_take
 from supple.view.room import Room
+from supple.view.server import open_server, stop_server
 from supple.view.surface import Surface
 from supple.view.timing import pick_phases, stack_phases
 
@@ -61,6 +68,44 @@ def play(source: Path, frames: int = 4) -> Take:
     while take.now.frame < frames:
         take.advance()
     return take
+
+
+def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
+    pytest.importorskip("viser")
+    words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open", "-v"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        said = next(line for line in running.stdout if "http://" in line)
+        url = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
+        with urllib.request.urlopen(url, timeout=10) as page:
+            assert page.status == 200
+            assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+            assert b"<html" in page.read().lower()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 0
+        assert running.stdout.read() == ""  # viser says nothing of its own
+
+
+def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    cache = open_cache(save_take(play(source), tmp_path, "box", ".npz"))
+    server = open_server(Guard("127.0.0.1"), "box-1.npz")
+    try:
+        playback = Playback(server, cache)
+        playback.show(3)
+        assert server.scene.get_handle_by_name("/body").vertices == pytest.approx(
+            Room.around(cache.surface_positions(0), "y").enter(cache.surface_positions(3))
+        )
+        playback._shift(9)
+        assert playback._frame.value == cache.frames - 1
+    finally:
+        stop_server(server)
+
+
+def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.view.server.find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"supple\[view\]"):
+        view_file(Look(source, {}), SilentListener(), print, print)
 
 
 def test_settings_of_a_method_are_forgotten_with_it(source: Path) -> None:

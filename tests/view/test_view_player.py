@@ -14,6 +14,7 @@ from supple.scene import Recorder, build_scene, load_events, parse_scene, run_sc
 from supple.solve import Move, Release, SetGravity
 from supple.view import Player, Shown, Take
 from supple.view.mailbox import Mailbox
+from supple.view.reference import Reference
 from supple.view.surface import Surface
 
 TABLES = {
@@ -172,3 +173,37 @@ def test_scene_that_cannot_be_made_leaves_the_old_one() -> None:
         assert wait(lambda shown: "needs a [rig]" in shown.error).take.scene is built
         player.change({"material": {"young": 2e4}})
         assert wait(lambda shown: shown.take.scene is other).error == ""
+
+
+def test_error_is_the_distance_from_the_full_solution_under_the_same_events() -> None:
+    tables = {**TABLES, "method": {"name": "skipping", "throttle": 0.0}, "time": {"frames": 6, "substeps": 1}}
+    player = Player(build_scene(parse_scene(tables)), hurry=True)
+    with playing(player) as wait:
+        player.watch(1)
+        player.act(SetGravity((0.0, 0.0, 9.0)))
+        for _ in range(3):
+            player.step()
+        wait(lambda shown: shown.last == 3)
+        player.colour("error")
+        shown = wait(lambda shown: shown.values is not None)
+        assert shown.values is not None
+        assert shown.values.max() < 1e-9  # with a throttle of 0 no step is skipped
+        moved = build_scene(parse_scene(TABLES | {"time": tables["time"]}))
+        assert np.abs(shown.x - moved.mesh.vertices).max() > 1e-3
+
+
+def test_reference_is_a_full_run_of_the_log() -> None:
+    take = make_take()
+    take.advance()
+    take.act(SetGravity((0.0, 3.0, 0.0)))
+    take.advance()
+    take.advance()
+    reference = Reference(take)
+    assert np.array_equal(
+        reference.positions(3, lambda _: None),
+        take.built.solver.positions(take.now.state),  # type: ignore[arg-type]
+    )
+    assert np.array_equal(
+        reference.positions(1, lambda _: None),
+        take.built.solver.positions(take.find(1).state),  # type: ignore[arg-type]
+    )

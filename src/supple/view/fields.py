@@ -9,25 +9,29 @@ from supple.mesh import Sheet
 from supple.scene.build import Built
 from supple.scene.simulate import Simulated
 
-__all__ = ["FIELDS", "find_values", "list_fields"]
+__all__ = ["ERROR", "FIELDS", "find_values", "list_fields"]
 
 FloatArray = NDArray[np.float64]
+ERROR = "error"
+SUBSPACES = ("reduced", "skipping", "posespace")  #: methods that approach the full solver
 FIELDS = {
     "displacement": "displacement [m]",
     "J": "volume ratio J",
     "von_mises": "von Mises stress [Pa]",
     "contact_force": "contact force [N]",
+    ERROR: "distance from the full solution [m]",
 }
 
 
 def list_fields(built: Built) -> list[str]:
     """The fields that a scene has."""
     cells = [] if isinstance(built.mesh, Sheet) else ["J", "von_mises"]
-    return ["displacement", *cells, *([] if built.contact is None else ["contact_force"])]
+    touched = [] if built.contact is None else ["contact_force"]
+    return ["displacement", *cells, *touched, *([ERROR] if built.scene.method.name in SUBSPACES else [])]
 
 
 def find_values(name: str, built: Built, now: Simulated, x: FloatArray) -> FloatArray:
-    """A field of a frame at every simulated vertex, (n,), for positions x [m], (n, 3)."""
+    """A field of a frame, not the error, at every simulated vertex, (n,), for positions x [m], (n, 3)."""
     count, time = len(built.mesh.vertices), now.frame / built.scene.time.fps
     if name == "displacement":
         return np.asarray(np.linalg.norm(x - _rest(built, time), axis=1))

@@ -25,7 +25,7 @@ from supple.view.guard import Guard
 from supple.view.page import Page
 from supple.view.playback import Playback
 from supple.view.player import Player
-from supple.view.server import open_server, stop_server
+from supple.view.server import open_server, require_viser, stop_server
 
 __all__ = ["Builder", "Look", "view_file"]
 
@@ -87,6 +87,7 @@ class _Teller(SilentListener):
 
 def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Show a scene, a mesh or a recording until somebody stops it with Ctrl-C; what was shown, by name."""
+    require_viser()  # before a model is trained for nothing
     cache = None if look.source.suffix.lower() == ".toml" else open_cache(look.source)
     if cache is not None and cache.frames > 1:
         say(f"{look.source}: {cache.frames} frames, {len(cache.triangles)} triangles")
@@ -121,6 +122,8 @@ def _serving(look: Look, say: Say, warn: Say) -> Iterator[Any]:
         if look.open:
             threading.Thread(target=webbrowser.open, args=[guard.url], daemon=True).start()
         yield server
+    except KeyboardInterrupt:
+        pass  # before the work began: that is how one leaves
     finally:
         stop_server(server)
 

@@ -16,8 +16,9 @@ from supple.errors import SuppleError
 from supple.scene.build import Built
 from supple.scene.simulate import Simulated
 from supple.solve import Event, SetGravity, SetStiffness, SetThrottle
-from supple.view.fields import find_values, list_fields
+from supple.view.fields import ERROR, find_values, list_fields
 from supple.view.mailbox import Mailbox
+from supple.view.reference import Reference
 from supple.view.take import Take
 
 __all__ = ["Player", "Rebuild", "Shown"]
@@ -73,6 +74,7 @@ class Player:
         self._standing: dict[type[Event], Event] = {}
         self._playing, self._steps, self._watchers, self._closed = False, 0, 0, False
         self._error = self._doing = self._field = ""
+        self._reference: Reference | None = None
         self._due, self._ends = 0.0, deque[float](maxlen=WATCHED)
 
     def play(self) -> None:
@@ -145,7 +147,7 @@ class Player:
                 self._guarded(self._obey)
                 if self._is_due():
                     self._guarded(self._advance)
-                self._tell()
+                self._guarded(self._tell)
         finally:
             self.shown.close()
 
@@ -182,6 +184,8 @@ class Player:
 
     def _stand(self, error: str) -> None:
         self._error, self._doing = error, ""
+        if self._field == ERROR:
+            self._field = ""  # the full solver may be what failed
         self._playing, self._steps = False, 0
 
     def _advance(self) -> None:
@@ -201,8 +205,9 @@ class Player:
             self._seen = self._take.now.frame
 
     def _do_step(self) -> None:
+        steps = self._steps  # asked for and not yet done
         self._set_playing(False)
-        self._steps = 1
+        self._steps = steps + 1
 
     def _do_seek(self, frame: int) -> None:
         self._set_playing(False)
@@ -247,6 +252,18 @@ class Player:
         self._doing = text
         self._tell()
 
+    def _find_values(self, now: Simulated, x: FloatArray) -> FloatArray | None:
+        """The field that was asked for; the error against the full solver has that run along."""
+        if self._field != ERROR:
+            return find_values(self._field, self._take.built, now, x) if self._field else None
+        if self._doing:
+            return None
+        if self._reference is None or self._reference.take is not self._take:
+            self._reference = Reference(self._take)
+        full = self._reference.positions(now.frame, self._say)
+        self._doing = ""
+        return None if full is None else np.asarray(np.linalg.norm(x - full, axis=1))
+
     def _speed(self) -> float | None:
         if not self._playing or len(self._ends) < 2:
             return None
@@ -259,6 +276,6 @@ class Player:
         now = take.find(self._seen) if self._seen >= take.first else take.now
         self._seen = now.frame
         x = take.built.solver.positions(now.state)
-        values = find_values(self._field, take.built, now, x) if self._field else None
+        values = self._find_values(now, x)
         words = self._doing, self._error, self._field
         self.shown.put(Shown(take, now, x, take.now.frame, self._playing, self._speed(), *words, values))

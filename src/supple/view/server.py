@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from supple.errors import MissingExtra, OutputError
@@ -12,15 +13,18 @@ from supple.view.guard import Guard, guarded
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["open_server", "stop_server"]
+__all__ = ["open_server", "require_viser", "stop_server"]
+
+
+def require_viser() -> None:
+    """Refuse to begin where viser is not installed."""
+    if find_spec("viser") is None:
+        raise MissingExtra("viser", "view", "The viewer")
 
 
 def open_server(guard: Guard, title: str) -> viser.ViserServer:
     """A server of pages that listens where the guard says; its port is 0 for any that is free."""
-    try:
-        import viser
-    except ImportError as error:
-        raise MissingExtra("viser", "view", "The viewer") from error
+    import viser
 
     class Server(viser.ViserServer):
         def request_share_url(self, verbose: bool = True) -> str | None:
