@@ -19,6 +19,7 @@ from supple.scene.pin import Pin
 from supple.scene.rig_motion import unwind
 from supple.scene.rigging import Rigging
 from supple.scene.shell_table import VolumeTable
+from supple.scene.steer import Steering
 from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin, SetVolume
 
 __all__ = ["Drive", "HeldPart", "Load"]
@@ -65,6 +66,8 @@ class Drive:
     obstacles: tuple[Obstacle, ...] = ()
     rigging: Rigging | None = None
     volume: VolumeTable | None = None
+    steering: Steering | None = None
+    """What a user adds while it runs."""
 
     @property
     def colliders(self) -> tuple[Collider, ...]:
@@ -89,9 +92,17 @@ class Drive:
         `holding` [s] is the time that decides which pins hold: the beginning of a step, for all of it.
         """
         held = time if holding is None else holding
-        moving = max(time, 0.0)
-        pose = None if self.rigging is None else self.rigging.course.pose(time)
-        return Moment(time, self.targets(moving, held, pose), self.forces(time), self.placements(moving), pose)
+        pose = self.pose(time)
+        targets = self.targets(max(time, 0.0), held, pose)
+        return Moment(time, targets, self.forces(time), self.placements(time), pose)
+
+    def pose(self, time: float) -> NDArray[np.float64] | None:
+        """The pose of the rig at `time` [s], (p,); None without a rig."""
+        if self.rigging is None:
+            return None
+        pose = self.rigging.course.pose(time)
+        change = None if self.steering is None else self.steering.pose(time)
+        return pose if change is None else pose + change
 
     def targets(self, time: float, holding: float, pose: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Positions [m] of the pinned vertices, shape (k, 3); where pins overlap, the last that holds counts.
@@ -112,7 +123,8 @@ class Drive:
 
     def rest_body(self, time: float) -> Body:
         """The body with the rest shape against which its strain at `time` [s] is measured."""
-        return self.body if self.rigging is None else self.rigging.rest_body(self.body, time)
+        pose = self.pose(time)
+        return self.body if self.rigging is None or pose is None else self.rigging.rest_body(self.body, pose)
 
     def place(self, start: Moment) -> NDArray[np.float64]:
         """Positions [m] of all vertices in a run that begins at a moment, shape (n, 3): skinned, and pinned."""
@@ -123,8 +135,11 @@ class Drive:
         return x
 
     def placements(self, time: float) -> tuple[Placement, ...]:
-        """Where the colliders stand at `time` [s]."""
-        return tuple(obstacle.place(time) for obstacle in self.obstacles)
+        """Where the colliders stand at `time` [s]; before time 0, where they begin."""
+        found = tuple(obstacle.place(max(time, 0.0)) for obstacle in self.obstacles)
+        if self.steering is None:
+            return found
+        return tuple(self.steering.place(number, placement, time) for number, placement in enumerate(found))
 
     def _own(self) -> list[HeldPart]:
         """The pins that hold from the start; the others hold vertices where they are found, by an event."""

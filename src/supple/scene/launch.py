@@ -63,7 +63,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     events = None if asked.replay is None else load_events(asked.replay)
     _show_scene(asked, scene, say)
     stage = set_stage(scene)
-    check_events(events or {}, stage.mesh, scene.time.frames)
+    check_events(events or {}, stage.drive, scene.time.frames)
     for line in stage.describe():
         say(line)
     findings = refuse_errors(diagnose(stage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
 
 __all__ = ["FrameRow", "Listener", "LogListener", "SilentListener", "StepRow", "TerminalListener", "pick_listener"]
@@ -44,6 +44,9 @@ class FrameRow:
     contact_settled: bool = True  #: a further look would have changed nothing
     crossings: int | None = None  #: passages through a surface; None where that is not checked
     steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
+    phases: dict[str, float] = field(default_factory=dict)  #: milliseconds by what they were spent on
+    full_share: float = 1.0  #: of the unknowns, solved for in full space
+    estimated_error: float | None = None  #: relative to the full solver, where a method estimates it
 
 
 class Listener(Protocol):

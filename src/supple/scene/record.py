@@ -192,7 +192,7 @@ class Recorder:
             point_data=points,
             cell_data=self._strain_fields(now, x, asked),
             contacts=_list_contacts(now.touching) if points else None,
-            colliders=built.drive.placements(max(time, 0.0)),
+            colliders=built.drive.placements(time),
         )
 
     def _contact_fields(self, now: Simulated, asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:

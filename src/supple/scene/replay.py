@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import warnings
 from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
 
 from supple.errors import FileFormatError, SceneError, SuppleError, SuppleWarning
-from supple.mesh import TetMesh
-from supple.solve import Event, event_from_dict
+from supple.scene.drive import Drive
+from supple.solve import Event, MoveCollider, SetPose, event_from_dict
 
 __all__ = ["EventLog", "check_events", "load_events"]
 
-EventLog = Mapping[int, tuple[Event, ...]]
+EventLog = dict[int, tuple[Event, ...]]
 
 
 def load_events(path: str | Path) -> EventLog:
@@ -47,16 +46,28 @@ def _read_line(line: str, place: str) -> tuple[int, Event]:
         raise FileFormatError(f"{place}: {error}") from None
 
 
-def check_events(events: EventLog, mesh: TetMesh, frames: int) -> None:
-    """Refuse events that name vertices the mesh does not have, or that come after the last frame."""
+def check_events(events: EventLog, drive: Drive, frames: int) -> None:
+    """Refuse events that name what the scene does not have; warn of those that come after the last frame."""
     for frame, found in events.items():
         for event in found:
-            wrong = [v for v in getattr(event, "vertices", ()) if v >= len(mesh.vertices)]
-            if wrong:
-                raise SceneError(
-                    f"an event of frame {frame} names vertex {wrong[0]}, but the mesh has {len(mesh.vertices)}: "
-                    "correct it."
-                )
+            wrong = _find_unknown(event, drive)
+            if wrong is not None:
+                raise SceneError(f"an event of frame {frame} {wrong}: correct it.")
     late = sorted(frame for frame in events if frame >= frames)
     if late:
         warnings.warn(f"events from frame {late[0]} on come after the last step and do nothing.", SuppleWarning, 2)
+
+
+def _find_unknown(event: Event, drive: Drive) -> str | None:
+    """What an event names that is not there."""
+    count, solids = len(drive.body.mesh.vertices), len(drive.obstacles)
+    wrong = [vertex for vertex in getattr(event, "vertices", ()) if vertex >= count]
+    if wrong:
+        return f"names vertex {wrong[0]}, but the mesh has {count}"
+    if isinstance(event, MoveCollider) and event.collider >= solids:
+        return f"moves collider {event.collider}, but the scene has {solids}"
+    if isinstance(event, SetPose):
+        controls = 0 if drive.rigging is None else len(drive.rigging.rig.controls)
+        if len(event.change) != controls:
+            return f"sets a pose of {len(event.change)} numbers, but the rig has {controls}"
+    return None

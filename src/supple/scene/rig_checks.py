@@ -72,7 +72,7 @@ def check_posed_rest(stage: Stage) -> Iterator[Finding]:
     frames = np.arange(-time.preroll, time.frames + 1)
     for frame in frames[:: 1 + len(frames) // MOST_POSES]:
         try:
-            rigging.rest_body(stage.body, frame / time.fps)
+            stage.drive.rest_body(frame / time.fps)
         except MeshError as error:
             remedy = " Or leave out rig.fit." if stage.scene.rig is not None and stage.scene.rig.fit is False else ""
             yield Finding("error", "rig", f'frame {frame}: with rest = "posed" {error}{remedy}')

@@ -71,11 +71,10 @@ class Rigging:
         """How far its joints may turn."""
         return JointRanges.of(self.posing.actor, self.course.motion.controls)
 
-    def rest_body(self, body: Body, time: float) -> Body:
-        """The body with the rest shape that its energy at a time [s] is measured against."""
+    def rest_body(self, body: Body, pose: FloatArray) -> Body:
+        """The body with the rest shape that its energy in a pose, (p,), is measured against."""
         if self.rest == "neutral":
             return body
-        pose = self.course.pose(time)
         return body.posed(self.rig.positions(pose), pose=pose)
 
     def velocities(self, time: float) -> FloatArray:

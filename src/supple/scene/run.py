@@ -15,7 +15,7 @@ from supple.scene.prepare import save_learned
 from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
 from supple.scene.replay import EventLog
-from supple.scene.simulate import simulate, start_scene
+from supple.scene.simulate import simulate, start_scene, steer
 from supple.scene.timeline import Timeline
 
 __all__ = ["RunResult", "run_scene"]
@@ -52,6 +52,7 @@ def run_scene(
     A resumed run equals an uninterrupted one, bit for bit.
     """
     listener = listener or SilentListener()
+    built = steer(built, {} if events is None else events)
     with (
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,

@@ -18,9 +18,10 @@ from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.replay import EventLog
-from supple.solve import Inputs
+from supple.scene.steer import Steering
+from supple.solve import Event, Inputs
 
-__all__ = ["Simulated", "simulate", "start_motion", "start_scene", "step_inputs"]
+__all__ = ["Simulated", "advance", "simulate", "start_motion", "start_scene", "steer", "step_inputs"]
 
 
 class Simulated(NamedTuple):
@@ -62,15 +63,24 @@ def simulate(built: Built, start: Simulated | None = None, events: EventLog | No
     Events logged for frame k act on the way to frame k + 1.
     """
     now = start or start_scene(built)
+    log: EventLog = {} if events is None else events
+    built = steer(built, log)
     check = make_check(built)
     while now.frame < built.scene.time.frames:
-        now = _advance(built, now.frame, now.state, (events or {}).get(now.frame, ()), check)
+        now = advance(built, now, log.get(now.frame, ()), check)
         yield now
 
 
-def _advance(built: Built, frame: int, state: Any, events: Sequence[Any], check: CrossingCheck | None) -> Simulated:
-    """The next frame, through all its substeps."""
-    time = built.scene.time
+def steer(built: Built, events: EventLog) -> Built:
+    """The scene with rig and colliders moved by events, too; the log may grow while it runs."""
+    return replace(built, drive=replace(built.drive, steering=Steering(events, built.scene.time.fps)))
+
+
+def advance(
+    built: Built, now: Simulated, events: Sequence[Event] = (), check: CrossingCheck | None = None
+) -> Simulated:
+    """The frame after `now`, through all its substeps; the events act on the way to it."""
+    frame, state, time = now.frame, now.state, built.scene.time
     rate = time.fps * time.substeps
     reports: list[Report] = []
     crossings = 0
@@ -113,6 +123,9 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         contact_rounds=sum(report.contact_rounds for report in reports),
         contact_settled=all(report.contact_settled for report in reports),
         steps=tuple(_list_steps(reports)),
+        phases=_sum_phases(reports),
+        full_share=max(report.full_share for report in reports),
+        estimated_error=reports[-1].estimated_error,
         **_sum_contacts(reports[-1].touching, len(built.drive.obstacles)),
     )
 
@@ -122,6 +135,16 @@ def _stored_energy(built: Built, time: float, x: NDArray[np.float64], volume: fl
     if built.tied is None or not built.scene.method.is_projective:
         return built.drive.rest_body(time).energy(x)
     return sum(constraint.inflated(volume).energy(x) for constraint in built.tied.constraints)
+
+
+def _sum_phases(reports: Sequence[Report]) -> dict[str, float]:
+    """Milliseconds of all steps by phase."""
+    phases: dict[str, float] = {}
+    for report in reports:
+        for phase, spent in report.milliseconds.items():
+            if phase != "total":
+                phases[phase] = phases.get(phase, 0.0) + spent
+    return phases
 
 
 def _list_steps(reports: Sequence[Report]) -> Iterator[StepRow]:

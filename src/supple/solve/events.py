@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 from supple.errors import SceneError
 
@@ -12,9 +12,11 @@ __all__ = [
     "Event",
     "Grab",
     "Move",
+    "MoveCollider",
     "Release",
     "RemovePin",
     "SetGravity",
+    "SetPose",
     "SetStiffness",
     "SetThrottle",
     "SetVolume",
@@ -97,11 +99,36 @@ class RemovePin:
     axes: str = "xyz"
 
 
-Event = SetStiffness | SetGravity | SetThrottle | SetVolume | Grab | Move | Release | AddPin | RemovePin
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (SetStiffness, SetGravity, SetThrottle, SetVolume, Grab, Move, Release, AddPin, RemovePin)
-}
+@dataclass(frozen=True)
+class SetPose:
+    """Add to the pose that the rig's motion prescribes, control by control; the scene carries it out in a frame."""
+
+    change: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MoveCollider:
+    """Shift [m] and turn [rotation vector, rad] a collider from where the scene has it, carried out in a frame."""
+
+    collider: int
+    shift: Point
+    turn: Point = (0.0, 0.0, 0.0)
+
+
+Event = (
+    SetStiffness
+    | SetGravity
+    | SetThrottle
+    | SetVolume
+    | Grab
+    | Move
+    | Release
+    | AddPin
+    | RemovePin
+    | SetPose
+    | MoveCollider
+)
+_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
@@ -144,6 +171,10 @@ _FITS: dict[str, Callable[[object], bool]] = {
     "weights": _are(_is_number),
     "target": _is_point,
     "acceleration": _is_point,
+    "change": _are(_is_number),
+    "collider": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
+    "shift": _is_point,
+    "turn": _is_point,
     "factor": _is_number,
     "value": _is_number,
     "stiffness": _is_number,

@@ -14,9 +14,11 @@ from supple.solve.events import (
     Event,
     Grab,
     Move,
+    MoveCollider,
     Release,
     RemovePin,
     SetGravity,
+    SetPose,
     SetStiffness,
     SetThrottle,
     SetVolume,
@@ -77,6 +79,8 @@ class Live:
                 return replace(self, grabs=grabs)
             case Release(name):
                 return replace(self, grabs=tuple(g for g in self.grabs if g.name != name))
+            case SetPose() | MoveCollider():  # what moves rig and colliders comes to a solver by its inputs
+                return self
             case AddPin(vertices, axes):
                 _check_vertices(vertices, len(x))
                 added = Pins.merge([self.added, Pins.of(vertices, axes)])

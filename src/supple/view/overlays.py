@@ -1,0 +1,83 @@
+"""What the solver works with, drawn over the body: pins, contacts, the elements that forces are taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method import ArticulatedModel, PoseSpaceModel
+from supple.picture.colormap import get_table
+from supple.scene.build import Built
+from supple.view.player import Player, Shown
+from supple.view.room import Room
+
+if TYPE_CHECKING:
+    import viser
+
+__all__ = ["Overlays", "list_overlays"]
+
+FloatArray = NDArray[np.float64]
+Find = Callable[[Shown], FloatArray]
+Colours = NDArray[np.uint8] | tuple[int, int, int]
+
+
+def list_overlays(built: Built) -> dict[str, tuple[Find, Colours]]:
+    """What can be drawn over this body by name: where its points are [m], (k, 3), and their colours."""
+    pins, tets, model = built.body.pins.vertices, built.mesh.tets, built.model
+    found: dict[str, tuple[Find, Colours]] = {}
+    if len(pins):
+        found["pins"] = (lambda shown: shown.x[pins]), (40, 40, 40)
+    if built.contact is not None:
+        found["contacts"] = _find_contacts, (220, 40, 40)
+    if model is not None:
+        chosen = tets[model.elements if isinstance(model, PoseSpaceModel) else model.rule.members]
+        found["cubature elements"] = (lambda shown: shown.x[chosen].mean(axis=1)), (30, 110, 200)
+    if isinstance(model, ArticulatedModel):
+        owners = model.basis.domains.owners
+        table = get_table("dusk")
+        colours = np.round(255 * table[(owners * 97) % len(table)]).astype(np.uint8)
+        found["bone domains"] = (lambda shown: shown.x[tets].mean(axis=1)), colours
+    return found
+
+
+def _find_contacts(shown: Shown) -> FloatArray:
+    touching = shown.now.touching
+    return np.zeros((0, 3)) if touching is None else touching.point
+
+
+class Overlays:
+    """A tick for each; points follow the body while they are shown, and shine through it."""
+
+    def __init__(self, server: viser.ViserServer, player: Player, room: Room, built: Built) -> None:
+        self._server, self._room = server, room
+        self._found = list_overlays(built)
+        self._nodes: dict[str, Any] = {}
+        self._ticks: dict[str, Any] = {}
+        self._folder = server.gui.add_folder("Overlays", order=32, expand_by_default=False)
+        with self._folder:
+            for name in self._found:
+                self._ticks[name] = server.gui.add_checkbox(name.capitalize(), False)
+                self._ticks[name].on_update(lambda _: player.refresh())
+        self._folder.visible = bool(self._found)
+
+    def update(self, shown: Shown) -> None:
+        """Move the points of what is ticked."""
+        for name, (find, colours) in self._found.items():
+            points = find(shown) if self._ticks[name].value else np.zeros((0, 3))
+            node = self._nodes.get(name)
+            if len(points) and (node is None or len(node.points) != len(points)):
+                self._nodes[name] = self._server.scene.add_point_cloud(
+                    f"/overlays/{name}", self._room.enter(points), colours, point_size=0.012, point_shape="circle",
+                    precision="float32",
+                )  # fmt: skip
+            elif len(points):
+                node.points = self._room.enter(points)  # type: ignore[union-attr]
+            if name in self._nodes and self._nodes[name].visible != bool(len(points)):
+                self._nodes[name].visible = bool(len(points))
+
+    def remove(self) -> None:
+        """Take them off the page."""
+        self._folder.remove()

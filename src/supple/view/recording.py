@@ -1,0 +1,64 @@
+"""What was seen, kept: the frames in a file, a film or a picture, and the events that make them again."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from supple.errors import OutputError
+from supple.scene.draw import Drawing, draw_recording
+from supple.scene.launch import save_scene
+from supple.scene.prepare import default_model
+from supple.scene.record import Recorder
+from supple.view.take import Take
+
+__all__ = ["EVENTS", "FORMATS", "save_events", "save_take"]
+
+EVENTS = "events (to run again)"
+FORMATS = (".usdc", ".glb", ".pc2", ".npz", ".obj", ".mp4", ".gif", ".png")
+DRAWN = (".mp4", ".gif", ".png")
+
+
+def save_take(take: Take, folder: Path, name: str, suffix: str, field: str = "", frame: int | None = None) -> Path:
+    """Write the frames as `run` would; a film, or a picture of one frame, is drawn coloured by a field.
+
+    The name is this function's choice: nothing of it comes from the page.
+    """
+    if take.first > max(take.begin, 0):
+        raise OutputError(f"frames before {take.first} are not kept any more: save the events and run them again.")
+    target = _free_name(folder, name, suffix)
+    if suffix not in DRAWN:
+        _record(take, target)
+        return target
+    with tempfile.TemporaryDirectory() as scratch:
+        recording = Path(scratch) / "take.npz"
+        _record(take, recording)
+        one = max(frame or 0, 0) if suffix == ".png" else None
+        draw_recording(recording, target, Drawing(frame=one, field=field or None))
+    return target
+
+
+def save_events(take: Take, folder: Path, source: Path) -> tuple[Path, str]:
+    """Write scene and events; the log, and the command that makes the same frames of them."""
+    log = _free_name(folder, source.stem, ".jsonl")
+    scene, model = take.built.scene, default_model(source)
+    if take.built.model is not None and scene.method.model is None and model.exists():
+        scene = scene.model_copy(update={"method": scene.method.model_copy(update={"model": str(model)})})
+    take.save_log(log)
+    save_scene(log.with_suffix(".toml"), scene, f"What was played as {log.name}.")
+    last = max(take.now.frame, 1)
+    return log, f"supple run {log.with_suffix('.toml')} --replay {log} --frames {last}"
+
+
+def _record(take: Take, target: Path) -> None:
+    with Recorder(take.built, [target]) as recorder:
+        for frame in take:
+            recorder.write(frame)
+
+
+def _free_name(folder: Path, name: str, suffix: str) -> Path:
+    """The first of NAME-1, NAME-2, ... in which nothing lies yet."""
+    number = 1
+    while any(folder.glob(f"{name}-{number}.*")):
+        number += 1
+    return folder / f"{name}-{number}{suffix}"

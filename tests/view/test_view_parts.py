@@ -1,0 +1,208 @@
+"""What the page is made of, without a page: scenes rebuilt, takes kept, numbers sorted into colours and plots."""
+
+import shlex
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from supple.cli import main
+from supple.errors import MissingExtra, OutputError, SceneError
+from supple.io import open_cache
+from supple.scene import build_scene, parse_scene
+from supple.scene.progress import FrameRow, SilentListener
+from supple.solve import Move, MoveCollider, SetStiffness
+from supple.view import Take
+from supple.view.fields import find_values, list_fields
+from supple.view.guard import Guard
+from supple.view.launch import Builder, Look, view_file
+from supple.view.overlays import list_overlays
+from supple.view.paint import STEPS, sort_triangles
+from supple.view.playback import Playback
+from supple.view.player import Shown
+from supple.view.recording import save_events, save_take
+from supple.view.room import Room
+from supple.view.server import open_server, stop_server
+from supple.view.surface import Surface
+from supple.view.timing import pick_phases, stack_phases
+
+SCENE = """
+[time]
+frames = 9
+substeps = 2
+[mesh]
+shape = "box"
+size = { length = 0.4, height = 0.2, width = 0.2 }
+resolution = 4
+[material]
+young = 3e4
+[[pin]]
+select = "min x"
+[[collider]]
+shape = "plane"
+at = [0.0, -0.12, 0.0]
+[method]
+tolerance = 1e-6
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "box.toml"
+    path.write_text(SCENE)
+    return path
+
+
+def play(source: Path, frames: int = 4) -> Take:
+    take = Take(Builder(Look(source, {}))({}, lambda _: None))
+    x = take.built.solver.positions(take.now.state)
+    take.act(Surface(take.built.mesh).grab("pull", x, np.array([0.2, 0.1, 0.0]), 800.0))
+    take.act(SetStiffness(1.7))
+    take.advance()
+    take.act(Move("pull", (0.25, 0.3, 0.05)))
+    take.act(MoveCollider(0, (0.0, 0.06, 0.0)))
+    while take.now.frame < frames:
+        take.advance()
+    return take
+
+
+def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
+    pytest.importorskip("viser")
+    words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open", "-v"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        said = next(line for line in running.stdout if "http://" in line)
+        url = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
+        with urllib.request.urlopen(url, timeout=10) as page:
+            assert page.status == 200
+            assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+            assert b"<html" in page.read().lower()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 0
+        assert running.stdout.read() == ""  # viser says nothing of its own
+
+
+def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    cache = open_cache(save_take(play(source), tmp_path, "box", ".npz"))
+    server = open_server(Guard("127.0.0.1"), "box-1.npz")
+    try:
+        playback = Playback(server, cache)
+        playback.show(3)
+        assert server.scene.get_handle_by_name("/body").vertices == pytest.approx(
+            Room.around(cache.surface_positions(0), "y").enter(cache.surface_positions(3))
+        )
+        playback._shift(9)
+        assert playback._frame.value == cache.frames - 1
+    finally:
+        stop_server(server)
+
+
+def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.view.server.find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"supple\[view\]"):
+        view_file(Look(source, {}), SilentListener(), print, print)
+
+
+def test_settings_of_a_method_are_forgotten_with_it(source: Path) -> None:
+    builder = Builder(Look(source, {}))
+    assert builder({}, lambda _: None).scene.method.tolerance == 1e-6
+    assert builder({"method": {"tolerance": 1e-3}}, lambda _: None).scene.method.tolerance == 1e-3
+    changed = builder({"material": {"damping_mass": 3.0}}, lambda _: None)
+    assert (changed.scene.method.tolerance, changed.body.damping.mass) == (1e-3, 3.0)
+    other = builder({"method": {"name": "projective"}}, lambda _: None)
+    assert other.solver.name == "projective"
+    assert other.scene.method.tolerance is None
+    assert other.body.damping.mass == 3.0
+    with pytest.raises(SceneError, match="rig"):
+        builder({"method": {"name": "posespace"}}, lambda _: None)
+    assert builder({}, lambda _: None).solver.name == "projective"  # what could not be made changed nothing
+
+
+def test_kept_events_make_the_same_frames_by_the_command_that_is_told(source: Path, tmp_path: Path) -> None:
+    take = play(source)
+    seen = save_take(take, tmp_path, "box", ".npz")
+    log, command = save_events(take, tmp_path, source)
+    assert log.name == "box-2.jsonl"  # nothing is written over
+    words = shlex.split(command)
+    assert words[:2] == ["supple", "run"]
+    assert main([*words[1:], "-o", str(tmp_path / "run.npz"), "-q"]) == 0
+    with np.load(seen) as live, np.load(tmp_path / "run.npz") as run:
+        assert live.files == run.files
+        assert all(np.array_equal(live[name], run[name]) for name in live.files)
+
+
+def test_picture_and_film_are_drawn_of_a_take(source: Path, tmp_path: Path) -> None:
+    take = play(source)
+    assert save_take(take, tmp_path, "box", ".png", "displacement", 2).stat().st_size > 1000
+    assert open_cache(save_take(take, tmp_path, "box", ".pc2")).frames == 5
+
+
+def test_frames_that_are_gone_cannot_be_kept(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.view.take.MEMORY", 0)
+    with pytest.raises(OutputError, match="frames before 3 are not kept"):
+        save_take(play(source), tmp_path, "box", ".npz")
+
+
+def test_fields_are_those_of_the_frame(source: Path) -> None:
+    take = play(source)
+    x = take.built.solver.positions(take.now.state)
+    assert list_fields(take.built) == ["displacement", "J", "von_mises", "contact_force"]
+    found = {name: find_values(name, take.built, take.now, x) for name in list_fields(take.built)}
+    moved = np.linalg.norm(x - take.built.mesh.vertices, axis=1)
+    assert np.array_equal(found["displacement"], moved)
+    J = take.built.body.jacobians(x)
+    assert J.min() <= found["J"].min() <= found["J"].max() <= J.max()
+    assert take.now.touching is not None
+    pressed = np.flatnonzero(found["contact_force"])
+    assert set(pressed) == set(take.now.touching.vertex.tolist())
+    overlays = list_overlays(take.built)
+    shown = Shown(take, take.now, x, 4, False, None)
+    assert list(overlays) == ["pins", "contacts"]
+    assert overlays["pins"][0](shown) == pytest.approx(x[take.built.body.pins.vertices])
+    assert len(overlays["contacts"][0](shown)) == len(take.now.touching)
+
+
+def test_triangles_go_to_the_step_of_their_mean_value() -> None:
+    triangles = np.array([[0, 1, 2], [1, 2, 3], [3, 3, 3], [0, 0, 0]], np.int32)
+    rows = sort_triangles(np.array([0.0, 0.5, 1.0, np.nan]), triangles, 0.0, 1.0)
+    assert len(rows) == STEPS
+    assert sorted(np.concatenate(rows).tolist()) == [0, 1, 2, 3]
+    assert rows[STEPS // 2].tolist() == [0]
+    assert rows[0].tolist() == [1, 2, 3]  # what is no number is the first
+
+
+def test_phases_are_stacked_to_the_whole() -> None:
+    rows = [
+        FrameRow(k, 0.0, 10.0, 1, 0.0, 0, 0.0, 0.0, "full", phases={"solve": 6.0, "a": 1.0, "other": 2.0})
+        for k in (1, 2)
+    ]
+    named = pick_phases(rows[0])
+    assert named == ["solve", "a"]
+    assert stack_phases(rows, named).tolist() == [[6.0, 6.0], [7.0, 7.0], [10.0, 10.0]]
+
+
+def test_page_measures_in_body_sizes() -> None:
+    points = np.array([[0.0, 0.0, 0.0], [0.02, 0.04, 0.04]])
+    room = Room.around(points, "y")
+    assert room.size == pytest.approx(0.06)
+    assert np.linalg.norm(np.diff(room.enter(points), axis=0)) == pytest.approx(1.0)
+    assert room.leave(room.enter(points)) == pytest.approx(points, abs=1e-8)
+
+
+def test_point_of_a_render_mesh_is_held_by_the_tets_around_it(tmp_path: Path) -> None:
+    from supple.io import save_surface
+
+    fine = build_scene(parse_scene({"mesh": {"shape": "box", "resolution": 5}})).mesh.surface()
+    save_surface(tmp_path / "fine.obj", fine)
+    tables = {"mesh": {"shape": "box", "resolution": 2, "render": str(tmp_path / "fine.obj")}}
+    built = build_scene(parse_scene(tables))
+    surface = Surface(built.mesh, built.source.render)
+    point = np.array([0.5, 0.13, -0.21])
+    grab = surface.grab("pull", built.mesh.vertices, point, 1.0)
+    assert np.sum(grab.weights) == pytest.approx(1.0)
+    assert np.asarray(grab.weights) @ built.mesh.vertices[list(grab.vertices)] == pytest.approx(point)
