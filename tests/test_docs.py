@@ -17,6 +17,7 @@ from supple.cli import app, main
 from supple.io import save_surface, save_tets
 from supple.rig import SkinnedRig, heat_weights
 from supple.scene import parse_scene, prepare_scene, set_stage, simulate
+from supple.scene.demo_table import pick_demo
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.shape import make_character, make_shape
@@ -150,9 +151,9 @@ def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("page", pages_with("console", "sh", ""))
 def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import supple.scene.demo
-
-    monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
+    monkeypatch.setattr(
+        "supple.scene.demo.run_demo", lambda folder, listener, say, name: {"demo": pick_demo(name).name}
+    )
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
     for name in (
         "full",
