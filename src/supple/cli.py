@@ -31,7 +31,7 @@ def demo(
     name: str | None = None,
     /,
     *,
-    output: Output = Path("supple-demo"),
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -42,7 +42,7 @@ def demo(
     name
         Another demonstration, one for every method.
     output
-        Folder to write to.
+        Folder to write to (default: supple-demo, and in it one for every name).
     list_
         List the demonstrations.
     """
@@ -54,7 +54,8 @@ def demo(
             for one in DEMOS.values():
                 console.say(f"{one.name:14} {one.about}")
             return {"demos": {one.name: one.about for one in DEMOS.values()}}
-        return run_demo(output, console.listener, console.say, name or FIRST)
+        folder = output or Path("supple-demo") / (name or "")
+        return run_demo(folder, console.listener, console.say, name or FIRST)
 
     return perform(common, "demo", work)
 

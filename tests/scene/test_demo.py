@@ -30,7 +30,7 @@ def run_small(name: str, folder: Path) -> tuple[dict[str, Any], list[str], str]:
 def test_demo_writes_all_it_names(name: str, tmp_path: Path) -> None:
     facts, said, page = run_small(name, tmp_path / "demo")
     assert facts["frames"] == SMALL[name]["time"]["frames"]
-    assert {Path(file).suffix for file in facts["files"]} == {".html", ".gif", ".png", ".usdc", ".glb", ".toml"}
+    assert {Path(file).suffix for file in facts["files"]} == {".html", ".png", ".usdc", ".glb", ".toml"}
     for file in facts["files"]:
         assert Path(file).stat().st_size > 0
         assert any(file in line for line in said)

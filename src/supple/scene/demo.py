@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import OutputError
-from supple.io import Cache, open_cache
+from supple.io import open_cache
 from supple.io.files import writing
 from supple.picture import Page
 from supple.scene.build import Built, set_stage
@@ -17,7 +17,7 @@ from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import make_plots
 from supple.scene.compare_words import summarise
 from supple.scene.convert import Conversion, convert_file
-from supple.scene.demo_page import add_ending, add_rig, make_full_page
+from supple.scene.demo_page import add_ending, make_full_page
 from supple.scene.demo_table import FIRST, Demo, pick_demo
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.load import load_scene
@@ -47,11 +47,10 @@ def run_demo(
     result = run_scene(built, [animation], listener=listener)
     if result.stopped:
         raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
-    cache = open_cache(animation)
     if built.solver.name == "full":
-        page, facts = make_full_page(demo, built, result, cache), dict[str, Any]()
+        page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
     else:
-        page, facts = _compare(demo, built, cache, listener, say)
+        page, facts = _compare(demo, built, listener, say)
     add_ending(page, demo, folder)
     files = {page.save(folder / "index.html"): "the page to open first", **_draw(animation)}
     files |= {source: "scene"}
@@ -68,14 +67,13 @@ def run_demo(
     }
 
 
-def _compare(demo: Demo, built: Built, cache: Cache, listener: Listener, say: Say) -> tuple[Page, dict[str, Any]]:
+def _compare(demo: Demo, built: Built, listener: Listener, say: Say) -> tuple[Page, dict[str, Any]]:
     """The method beside the full solver: its page with a film, and its figures."""
     reference, trials = pick_reference(built, listener)
     comparison = compare_methods(reference, [Contestant(demo.name, built)], trials=trials, listener=listener)
     say("drawing")
     facts = tell_comparison(comparison)
-    page = make_page(f"supple demo: {demo.about}", comparison, facts, make_plots(comparison), film=True)
-    add_rig(page, built, cache)
+    page = make_page(f"supple demo {demo.name}", comparison, facts, make_plots(comparison), film=True)
     for line in summarise(facts):
         say(line)
     told = facts["methods"][0]
@@ -83,9 +81,8 @@ def _compare(demo: Demo, built: Built, cache: Cache, listener: Listener, say: Sa
 
 
 def _draw(animation: Path) -> dict[Path, str]:
-    """The animation in another format, as a film and as a strip, beside it; what each is."""
-    twin, film, strip = (animation.with_suffix(suffix) for suffix in (".glb", ".gif", ".png"))
+    """The animation in another format, and a strip of it, beside it; what each is."""
+    twin, strip = animation.with_suffix(".glb"), animation.with_suffix(".png")
     convert_file(animation, twin, Conversion())
-    draw_recording(animation, film, Drawing(width=380, height=340))
     draw_recording(animation, strip, Drawing(strip=6, width=240, height=300))
-    return {film: "film", strip: "strip", animation: "animation in USD", twin: "animation in glTF"}
+    return {strip: "strip", animation: "animation in USD", twin: "animation in glTF"}

@@ -1,28 +1,24 @@
-"""What the page of a demonstration has beside a comparison: a full-space run, a rig alone, what to try next."""
+"""What the page of a demonstration has beside a comparison: a run in full space, what to try next."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from supple.io import Cache
-from supple.picture import Page, pick_frames, plot_lines, render_frames, render_strip, stack_pictures
-from supple.picture.camera import find_bounds
-from supple.picture.render import fit_camera
+from supple.picture import Page, plot_lines, render_frames, render_strip
 from supple.scene.build import Built
 from supple.scene.demo_table import DEMOS, Demo
 from supple.scene.run import RunResult
 
-__all__ = ["add_ending", "add_rig", "make_full_page"]
+__all__ = ["add_ending", "make_full_page"]
 
-PANELS = 5
+PANELS = 6
 WIDTH, HEIGHT = 240, 320  #: of a picture in a strip [pixels]
 
 
 def make_full_page(demo: Demo, built: Built, result: RunResult, cache: Cache) -> Page:
     """The page of a run in full space: film, numbers, plots."""
-    page = Page(f"supple demo: {demo.about}", "One scene file in full space: this is what supple approximates.")
+    page = Page(f"supple demo {demo.name}", "One scene file in full space: this is what supple approximates.")
     frames = [cache.surface_positions(place) for place in range(cache.frames)]
     film = render_frames(frames, cache.triangles, width=380, height=340, samples=4)
     page.add_film(film, cache.info.fps, "Only the soles and a core in belly and head are moved.")
@@ -65,37 +61,6 @@ def _add_plots(page: Page, result: RunResult) -> None:
         series = {name: (seconds, values) for name, values in lines.items()}
         bright, dark = (plot_lines(series, "time [s]", label, height=300, dark=dark) for dark in (False, True))
         page.add_picture(bright, caption, dark=dark)
-
-
-def add_rig(page: Page, built: Built, cache: Cache) -> None:
-    """What bones do with flesh, coloured by what it adds, and alone below; nothing without bones."""
-    rigging = built.drive.rigging
-    if rigging is None:
-        return
-    chosen = pick_frames(cache.frames, PANELS)
-    times = [cache.times[place] for place in chosen]
-    flesh = [cache.surface_positions(place) for place in chosen]
-    drawn = built.mesh.surface_vertices()
-    bones = [rigging.rig.positions(rigging.course.pose(time))[drawn] for time in times]
-    apart = [np.linalg.norm(x - y, axis=1) for x, y in zip(flesh, bones, strict=True)]
-    camera = fit_camera(find_bounds([*flesh, *bones]), cache.info.up_axis, WIDTH, HEIGHT, legend=False)
-    above = render_strip(
-        flesh,
-        cache.triangles,
-        count=PANELS,
-        times=times,
-        values=apart,
-        camera=camera,
-        width=WIDTH,
-        height=HEIGHT,
-        label="distance [m]",
-    )
-    below = render_strip(bones, cache.triangles, count=PANELS, camera=camera, width=WIDTH, height=HEIGHT)
-    page.add_section("What physics adds")
-    page.add_picture(
-        stack_pictures([above, below]),
-        "Above: with flesh, coloured by how far it is from where the rig alone has it. Below: the rig alone.",
-    )
 
 
 def add_ending(page: Page, demo: Demo, folder: Path) -> None:
