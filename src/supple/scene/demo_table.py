@@ -27,7 +27,7 @@ class Demo:
 _ALL = (
     Demo("posespace", "a rigged figure walks; soft tissue in well under a millisecond a step", "posespace.md"),
     Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md"),
-    Demo("reduced", "a beam swings in a subspace that is trained to 2 %", "reduced.md"),
+    Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),
     Demo("skipping", "a long swing learns a subspace on its way and skips most full steps", "skipping.md"),
     Demo("selfcontact", "a finger curls into itself; a few contacts stand for all", "self-contact.md"),
     Demo("projective", "a rubber glove, a shell, hangs by its thumb", "projective.md"),
