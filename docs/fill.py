@@ -9,16 +9,31 @@ from typing import Any
 
 from supple.material import PRESETS
 from supple.scene import scene_reference
+from supple.scene.demo_table import DEMOS
 from supple.shape import SHAPES
 from supple.solve import linear
 
 MARK = re.compile(r"^<!-- fill: (\w+) -->$", re.MULTILINE)
-PICTURE = Path(__file__).parent / "_static" / "picture.png"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def picture() -> str:
-    """The picture of the front page, when there is one."""
-    return f"![A soft creature, drawn by supple](_static/{PICTURE.name})" if PICTURE.is_file() else ""
+def gallery() -> str:
+    """Every example: what its first line says, its picture (drawn by gallery.py) and how to run it."""
+    parts = []
+    for scene in sorted(EXAMPLES.glob("*.toml")):
+        lines = scene.read_text(encoding="utf-8").splitlines()
+        about = lines[0].removeprefix("# ")
+        run = next(line.removeprefix("#").strip() for line in lines if line.startswith("#   supple "))
+        picture = f"![{about}](_static/gallery/{scene.stem}.png)"
+        parts.append(f"## {scene.stem}\n\n{about}\n\n{picture}\n\n```text\n{run}\n```")
+    return "\n\n".join(parts)
+
+
+def demos() -> str:
+    """The demonstrations as a table."""
+    lines = ["| command | what it shows | more |", "| --- | --- | --- |"]
+    lines += [f"| `supple demo {d.name}` | {d.about} | [page]({d.page}) |" for d in DEMOS.values()]
+    return "\n".join(lines)
 
 
 def presets() -> str:
@@ -121,9 +136,10 @@ FILLERS = {
     "contact_keys": contact_keys,
     "correction_keys": correction_keys,
     "deformer_keys": deformer_keys,
+    "demos": demos,
+    "gallery": gallery,
     "linear_rule": linear_rule,
     "motion_keys": motion_keys,
-    "picture": picture,
     "pose_keys": pose_keys,
     "presets": presets,
     "rig_keys": rig_keys,

@@ -209,22 +209,6 @@ def test_ctrl_c_leaves_readable_output_and_a_checkpoint_that_goes_on(scene: Path
     assert not Path("a.npz.checkpoint.npz").exists()
 
 
-def test_demo_writes_all_it_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from supple.scene.demo import run_demo
-    from supple.scene.progress import SilentListener
-
-    said: list[str] = []
-    small = {"mesh": {"elements": 600}, "time": {"frames": 3, "preroll": 0}}
-    facts = run_demo(tmp_path / "demo", SilentListener(), said.append, small)
-    assert facts["frames"] == 3
-    for name in facts["files"]:
-        assert Path(name).stat().st_size > 0
-        assert any(name in line for line in said)
-    page = (tmp_path / "demo" / "index.html").read_text(encoding="utf-8")
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "supple doctor" in page
-
-
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out

@@ -19,6 +19,7 @@ from supple.io import save_surface, save_tets
 from supple.mesh import TriMesh
 from supple.rig import SkinnedRig, heat_weights
 from supple.scene import parse_scene, prepare_scene, set_stage, simulate
+from supple.scene.demo_table import pick_demo
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.shape import make_character, make_shape
@@ -26,7 +27,7 @@ from supple.shape import make_character, make_shape
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "supple"
-PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guides/*.md")), ROOT / "README.md"]
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+\.toml)")
@@ -74,7 +75,11 @@ def blocks(page: Path, *kinds: str) -> list[Block]:
 
 
 def pages_with(*kinds: str) -> list[Any]:
-    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, *kinds)]
+    return [named(page) for page in PAGES if blocks(page, *kinds)]
+
+
+def named(page: Path) -> Any:
+    return pytest.param(page, id=f"{page.parent.name}-{page.stem}" if page.parent.name == "guides" else page.stem)
 
 
 def shrink(text: str) -> str:
@@ -165,9 +170,9 @@ def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_training")
 @pytest.mark.parametrize("page", pages_with("console", "sh", ""))
 def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import supple.scene.demo
-
-    monkeypatch.setattr(supple.scene.demo, "DEMO_SCENE", shrink(supple.scene.demo.DEMO_SCENE))
+    monkeypatch.setattr(
+        "supple.scene.demo.run_demo", lambda folder, listener, say, name: {"demo": pick_demo(name).name}
+    )
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
     for name in (
         "full",
@@ -178,6 +183,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "contact",
         "contact_folds",
         "rig",
+        "hyper_drop",
         "skip_beam",
         "pose_ape",
     ):
@@ -199,7 +205,7 @@ def test_extras_that_pages_install_exist() -> None:
     assert named <= set(project["optional-dependencies"])
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+@pytest.mark.parametrize("page", [named(page) for page in PAGES])
 def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
     for line in page.read_text(encoding="utf-8").splitlines():
         names = re.findall(r"`([\w/]+\.py)`", line)
@@ -208,6 +214,37 @@ def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
         if pair and not line.startswith(f"| `{pair[1]}`"):
             text = (SOURCE / pair[2]).read_text(encoding="utf-8")
             assert re.search(rf"\b(def|class) {pair[1]}\b", text), line
+
+
+def test_gallery_has_a_picture_of_every_example() -> None:
+    drawn, examples = (
+        sorted(path.stem for path in folder.glob(pattern))
+        for folder, pattern in ((DOCS / "_static" / "gallery", "*.png"), (ROOT / "examples", "*.toml"))
+    )
+    assert drawn == examples
+
+
+def test_pictures_and_pages_that_a_page_links_to_exist() -> None:
+    missing = [
+        f"{page.name}: {link}"
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert missing == []
+
+
+def test_every_room_with_public_names_is_in_the_api() -> None:
+    rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py") if "__all__" in path.read_text(encoding="utf-8")}
+    listed = set(re.findall(r"automodule:: supple\.(\w+)", (DOCS / "api.md").read_text(encoding="utf-8")))
+    assert rooms <= listed
+
+
+def test_every_paper_that_is_cited_is_in_the_bibliography() -> None:
+    known = set(re.findall(r"^\*\*\[(\w+)\]\*\*", (DOCS / "bibliography.md").read_text(encoding="utf-8"), re.MULTILINE))
+    texts = [path.read_text(encoding="utf-8") for path in (*PAGES, *SOURCE.rglob("*.py"))]
+    cited = {key for text in texts for key in re.findall(r"\[([A-Z][A-Za-z]*\d\d)\](?!\()", text)}
+    assert cited <= known
 
 
 def test_messages_of_the_trouble_page_are_those_of_the_code() -> None:

@@ -27,17 +27,37 @@ DEFAULTS = Common()
 
 
 @app.command
-def demo(*, output: Output = Path("supple-demo"), common: Common = DEFAULTS) -> int:
-    """Shake a soft creature and write a page, a film and an animation of it.
+def demo(
+    name: str | None = None,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    common: Common = DEFAULTS,
+) -> int:
+    """Give a rigged character soft tissue, hold it against the full solver, and write a page and animations.
 
     Parameters
     ----------
+    name
+        Another demonstration, one for every method.
     output
-        Folder to write to.
+        Folder to write to (default: supple-demo, and in it one for every name).
+    list_
+        List the demonstrations.
     """
     from supple.scene.demo import run_demo
+    from supple.scene.demo_table import DEMOS, FIRST
 
-    return perform(common, "demo", lambda console: run_demo(output, console.listener, console.say))
+    def work(console: Console) -> Mapping[str, Any]:
+        if list_:
+            for one in DEMOS.values():
+                console.say(f"{one.name:14} {one.about}")
+            return {"demos": {one.name: one.about for one in DEMOS.values()}}
+        folder = output or Path("supple-demo") / (name or "")
+        return run_demo(folder, console.listener, console.say, name or FIRST)
+
+    return perform(common, "demo", work)
 
 
 @app.command

@@ -98,6 +98,13 @@ def _add_pictures(page: Page, comparison: Comparison, main: Entry, told: Mapping
     page.add_section("Side by side")
     if film:
         page.add_film(*gallery.draw_film(), f"Left: {comparison.reference.label}. Right: {main.contestant.label}.")
+    rig = gallery.draw_rig()
+    if rig is not None:
+        page.add_picture(
+            rig,
+            f"Above: {main.contestant.label}, coloured by how far its flesh is from where the rig alone has it. Below: "
+            "the rig alone.",
+        )
     names = f"Above: {comparison.reference.label}. Middle: {main.contestant.label}."
     page.add_picture(gallery.draw_strip(), f"{names} Below: distance between them. Same camera, same frames.")
     heat, place = gallery.draw_heat_map()

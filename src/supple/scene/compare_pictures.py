@@ -29,11 +29,13 @@ FloatArray = NDArray[np.float64]
 Picture = NDArray[np.uint8]
 PANELS = 4
 PANEL_WIDTH, PANEL_HEIGHT = 250, 230
+RIG_PANELS, RIG_WIDTH, RIG_HEIGHT = 6, 200, 260
 HEAT_WIDTH, HEAT_HEIGHT = 980, 520
 FILM_WIDTH, FILM_HEIGHT, FILM_FRAMES = 440, 360, 60
 TEXT = 17  #: letter size in pixels
 HEAT = "dusk"
 LABEL = "distance from full [m]"
+RIG_LABEL = "distance [m]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,21 @@ class Gallery:
         errors = _distance(self._other(worst), full)
         options = self._stage(HEAT_WIDTH, HEAT_HEIGHT, legend=True, bounds=find_bounds([full]))
         return render(full, self._triangles, values=errors, **_join(options, self._heat([errors]))), worst
+
+    def draw_rig(self) -> Picture | None:
+        """The contestant, coloured by its distance [m] from its rig, and below it the rig alone; None without one."""
+        rigging = self._built.drive.rigging
+        if rigging is None:
+            return None
+        chosen = pick_frames(self._frames, RIG_PANELS)
+        times = [self.entry.track.rows[k].time for k in chosen]
+        flesh = [self._other(k) for k in chosen]
+        bones = [self._draw_of(rigging.rig.positions(rigging.course.pose(time))) for time in times]
+        apart = [_distance(a, b) for a, b in zip(flesh, bones, strict=True)]
+        options = self._stage(RIG_WIDTH, RIG_HEIGHT, legend=False)
+        coloured = _join(options, {"label": RIG_LABEL})
+        above = render_strip(flesh, self._triangles, count=RIG_PANELS, times=times, values=apart, **coloured)
+        return stack_pictures([above, render_strip(bones, self._triangles, count=RIG_PANELS, **options)])
 
     def draw_film(self) -> tuple[list[Picture], float]:
         """The full solver on the left, the contestant on the right, frame by frame; and the frames a second."""

@@ -1,4 +1,4 @@
-"""The demonstration: a creature, shaken, with a page, a film and an animation to look at."""
+"""A demonstration: one scene, simulated, compared with the full solver, with a page and animations to look at."""
 
 from __future__ import annotations
 
@@ -6,125 +6,83 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from supple.errors import OutputError
-from supple.io import Cache, open_cache
+from supple.io import open_cache
 from supple.io.files import writing
-from supple.picture import Page, plot_lines, render_frames, render_strip, save_film, save_picture
-from supple.scene.build import Built, build_scene
-from supple.scene.demo_scene import DEMO_SCENE
+from supple.picture import Page
+from supple.scene.build import Built, set_stage
+from supple.scene.compare import Contestant, compare_methods, pick_reference
+from supple.scene.compare_facts import tell_comparison
+from supple.scene.compare_page import make_page
+from supple.scene.compare_plots import make_plots
+from supple.scene.compare_words import summarise
+from supple.scene.convert import Conversion, convert_file
+from supple.scene.demo_page import add_ending, make_full_page
+from supple.scene.demo_table import FIRST, Demo, pick_demo
+from supple.scene.draw import Drawing, draw_recording
 from supple.scene.load import load_scene
+from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
-from supple.scene.run import RunResult, run_scene
+from supple.scene.run import run_scene
 
 __all__ = ["run_demo"]
 
-PANELS = 7
 Say = Callable[[str], None]
-Picture = NDArray[np.uint8]
 
 
-def run_demo(folder: Path, listener: Listener, say: Say, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Simulate the demonstration scene (with `changes`, see `load_scene`) and write what there is to see."""
+def run_demo(
+    folder: Path, listener: Listener, say: Say, name: str = FIRST, changes: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see."""
+    demo = pick_demo(name)
+    source = folder / f"{demo.name}.toml"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "creature.toml").write_text(DEMO_SCENE, encoding="utf-8")
-    scene = load_scene(folder / "creature.toml", changes)
-    animation = folder / "creature.usdc"
-    say(f"simulating {folder / 'creature.toml'}")
-    built = build_scene(scene)
+        source.write_text(demo.scene, encoding="utf-8")
+    say(f"{demo.name}: {demo.about}")
+    stage = set_stage(load_scene(source, changes))
+    built = prepare_scene(stage, listener, source)
+    animation = source.with_suffix(".usdc")
+    say(f"simulating {source}")
     result = run_scene(built, [animation], listener=listener)
     if result.stopped:
-        raise OutputError("the demonstration was stopped before it was done: run  supple demo  again.")
-    say("drawing")
-    cache = open_cache(animation)
-    film, strip = _draw(cache)
-    files = [
-        folder / "index.html",
-        save_film(folder / "creature.gif", film, cache.info.fps),
-        save_picture(folder / "creature.png", strip),
-        animation,
-        folder / "creature.toml",
-    ]
-    _make_page(folder, built, result, film, strip).save(files[0])
+        raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
+    if built.solver.name == "full":
+        page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
+    else:
+        page, facts = _compare(demo, built, listener, say)
+    add_ending(page, demo, folder)
+    files = {page.save(folder / "index.html"): "the page to open first", **_draw(animation)}
+    files |= {source: "scene"}
     say("wrote")
-    for path, about in zip(files, ("the page to open first", "film", "strip", "animation", "scene"), strict=True):
+    for path, about in files.items():
         say(f"  {path}  ({about})")
     return {
+        "demo": demo.name,
+        "scene": str(source),
         "files": [str(path) for path in files],
         "frames": result.frame,
         "ms_per_frame": result.ms_per_frame,
+        **facts,
     }
 
 
-def _draw(cache: Cache) -> tuple[list[Picture], Picture]:
-    """The film's pictures and the strip."""
-    frames = [cache.surface_positions(place) for place in range(cache.frames)]
-    film = list(render_frames(frames, cache.triangles, width=380, height=340, samples=4))
-    strip = render_strip(frames, cache.triangles, count=PANELS, times=cache.times, width=240, height=320)
-    return film, strip
+def _compare(demo: Demo, built: Built, listener: Listener, say: Say) -> tuple[Page, dict[str, Any]]:
+    """The method beside the full solver: its page with a film, and its figures."""
+    reference, trials = pick_reference(built, listener)
+    comparison = compare_methods(reference, [Contestant(demo.name, built)], trials=trials, listener=listener)
+    say("drawing")
+    facts = tell_comparison(comparison)
+    page = make_page(f"supple demo {demo.name}", comparison, facts, make_plots(comparison), film=True)
+    for line in summarise(facts):
+        say(line)
+    told = facts["methods"][0]
+    return page, {"speedup": told["speedup"], "error": told["error"] and told["error"]["relative"]}
 
 
-def _make_page(folder: Path, built: Built, result: RunResult, film: list[Picture], strip: Picture) -> Page:
-    """The page: film, numbers, plots, the scene and what to try next."""
-    time = built.scene.time
-    page = Page("A soft creature", "One scene file, simulated in full space: this is what supple approximates.")
-    page.add_film(film, time.fps, "Shaken, hopping, turning; only the soles and a core are moved.")
-    page.add_facts(
-        {
-            "tetrahedra": len(built.mesh.tets),
-            "unknowns": int(3 * len(built.mesh.vertices) - built.body.pins.held.sum()),
-            "frames": result.frame,
-            "ms per frame": result.ms_per_frame,
-            "mass [kg]": float(built.body.mass.sum()),
-        }
-    )
-    page.add_picture(strip, "Seven moments of the film.")
-    page.add_section("What it cost")
-    _add_plots(page, result)
-    page.add_section("What was simulated")
-    page.add_code("\n".join(built.describe()))
-    page.add_paragraph("The scene file:")
-    page.add_code(DEMO_SCENE)
-    page.add_section("What to try next")
-    for about, command in {
-        "Change a number in the scene and run it again:": f"supple run {folder}/creature.toml -o softer.usdc",
-        "Look at a run:": "supple render softer.usdc -o softer.gif",
-        "Check a scene before it runs:": f"supple doctor {folder}/creature.toml",
-        "Use a mesh of your own; a surface is filled with tetrahedra:": "supple run body.obj -o body.usdc",
-    }.items():
-        page.add_paragraph(about)
-        page.add_code(command)
-    return page
-
-
-def _add_plots(page: Page, result: RunResult) -> None:
-    """Energies, time and Newton iterations over the frames, for bright and dark pages."""
-    rows = [row for row in result.rows if row.frame > 0]
-    seconds = [row.time for row in rows]
-    plots: list[tuple[str, str, dict[str, list[float]]]] = [
-        (
-            "Energies of the body.",
-            "energy [J]",
-            {
-                "kinetic": [row.kinetic_energy for row in rows],
-                "elastic": [row.elastic_energy for row in rows],
-            },
-        ),
-        (
-            "Solving time.",
-            "ms per frame",
-            {"ms": [row.ms for row in rows]},
-        ),
-        (
-            "Newton iterations over all steps of a frame.",
-            "iterations",
-            {"Newton": [float(row.newton_iterations) for row in rows]},
-        ),
-    ]
-    for caption, label, lines in plots:
-        series = {name: (seconds, values) for name, values in lines.items()}
-        bright, dark = (plot_lines(series, "time [s]", label, height=300, dark=dark) for dark in (False, True))
-        page.add_picture(bright, caption, dark=dark)
+def _draw(animation: Path) -> dict[Path, str]:
+    """The animation in another format, and a strip of it, beside it; what each is."""
+    twin, strip = animation.with_suffix(".glb"), animation.with_suffix(".png")
+    convert_file(animation, twin, Conversion())
+    draw_recording(animation, strip, Drawing(strip=6, width=240, height=300))
+    return {strip: "strip", animation: "animation in USD", twin: "animation in glTF"}
