@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from helpers import DOWN
 
-from supple.contact.plane import Plane
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import StVK
@@ -16,7 +15,7 @@ from supple.mesh import fill_box
 from supple.method import FullSolver
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import Measure, rms
-from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, Placement, SetThrottle
+from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
 from supple.subspace.window import Window
 
 H = 0.01
@@ -181,17 +180,6 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
     assert max(errors) < 2 * 3e-3 * largest
 
 
-def test_a_floor_is_met_by_full_steps():
-    body = thin_beam(8)
-    floor = (Placement(np.eye(3), np.array([0.0, -0.3, 0.0])),)
-    solver = SkippingSolver(body, integrator="newmark", tolerance=1e-2, colliders=(Plane(),))
-    _, reports = run(solver, 60, colliders=floor)
-    touching = [k for k, report in enumerate(reports) if report.contacts]
-    assert touching
-    assert all(reports[k].kind == "full" for k in touching)
-    assert any(report.kind == "reduced" for report in reports[: touching[0]])
-
-
 def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monkeypatch):
     body, work = thin_beam(10), Counter()
 
@@ -239,8 +227,3 @@ def test_finer_meshes_are_skipped_as_often():
 def test_settings_that_make_no_sense_are_refused(options, words):
     with pytest.raises(SceneError, match=words):
         SkippingSolver(thin_beam(3), **options)
-
-
-def test_a_body_that_nothing_holds_is_refused():
-    with pytest.raises(SceneError, match="free to move"):
-        SkippingSolver(thin_beam(3, pinned=False))

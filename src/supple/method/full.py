@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.potential import ContactPotential
 from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
@@ -161,6 +162,15 @@ class FullSolver:
         if self._contact is None:
             return 0
         return len(self._contact.detector.foresee(state.x, x, inputs, state.pairs))
+
+    def look(self, state: FullState, x: FloatArray, inputs: Inputs) -> ContactPotential | None:
+        """What contacts do in a step that ends at x [m], (n, 3); None where nothing is near."""
+        if self._contact is None:
+            return None
+        motion = self._integrator(state.x, state.v, state.a, inputs.duration)
+        system = self._system(state.live.pins(self.body.pins))
+        weight = count_contact(motion, inputs.duration)
+        return self._contact.look(Approach(state.x, x, inputs, motion.ca, weight, system.map.free, state.pairs), x)
 
     def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
         live, end, h = state.live, inputs.end, inputs.duration

@@ -11,17 +11,19 @@ from supple.cubature import Rule
 from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
-from supple.method.skipping_carried import CarriedModels, Carrier
+from supple.method.skipping_carried import Carrier
+from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Kept, Learned, LearnedModel
+from supple.method.skipping_model import Kept, Learned, rest_of
 from supple.method.skipping_state import Memory
+from supple.method.skipping_still import StillSteps
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs, Moment
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
-__all__ = ["FAILS", "FullStep", "Learner", "rest_of"]
+__all__ = ["FAILS", "FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
 FAILS = 2.0  #: tolerances that a check or a replayed step may show
@@ -77,15 +79,10 @@ def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
 class Learner:
     """Learns the motion of a body; what it has learned is in the memory of a state."""
 
-    def __init__(self, carrier: Carrier, integrator: str, max_rank: int, newton_tolerance: float) -> None:
-        self._carrier, self._body = carrier, carrier.body
+    def __init__(self, carrier: Carrier, steps: StillSteps | FramedSteps, integrator: str, max_rank: int) -> None:
+        self._carrier, self._body, self._steps = carrier, carrier.body, steps
         self._integrator, self._rank = integrator, max_rank
-        self._models = CarriedModels(carrier, integrator, newton_tolerance)
         self._rest: tuple[bytes, RestStiffness] | None = None
-
-    def model(self, learned: Learned, pose: FloatArray) -> LearnedModel:
-        """The model of what was learned, in a pose."""
-        return self._models.of(learned, pose)
 
     def observe(self, memory: Memory, step: FullStep) -> Memory:
         """The memory after a full step, tested with the basis of before.
@@ -117,19 +114,18 @@ class Learner:
         """Whether it is time to train a model."""
         return memory.progress.passes >= _PASSES and memory.progress.wait == 0
 
-    def recall(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
-        """The memory with what was kept that holds and repeats a full step, and its model, if there is any."""
+    def recall(self, memory: Memory, step: FullStep) -> Memory | None:
+        """The memory with what was kept that holds and repeats a full step, if there is any."""
         u = self.displacement(step.end, step.inputs.end)
         for kept in reversed(memory.kept):
             if self._holds(kept.basis, step):
                 learned = kept.about(u, step.end.live.stiffness)
-                model = self._repeat(learned, step, memory.situation.duration)
-                if model is not None:
-                    return replace(memory, learned=learned, basis=learned.basis), model
-        return memory, None
+                if self._repeats(learned, step):
+                    return replace(memory, learned=learned, basis=learned.basis)
+        return None
 
-    def train(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
-        """The memory with a new model, and that where it repeats a full step."""
+    def train(self, memory: Memory, step: FullStep) -> tuple[Memory, bool]:
+        """The memory with something new learned, and whether that repeats a full step."""
         end = step.end
         learned = learn(
             memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
@@ -137,9 +133,8 @@ class Learner:
             tolerance=max(_RULE[0] * step.tolerance, _RULE[1]), stiffness=end.live.stiffness,
             warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
-        model = self._repeat(learned, step, memory.situation.duration)
         memory = replace(memory, learned=learned, basis=learned.basis)
-        return (self.pause(memory), None) if model is None else (memory, model)
+        return (memory, True) if self._repeats(learned, step) else (self.pause(memory), False)
 
     def _holds(self, basis: Basis, step: FullStep) -> bool:
         """Whether a basis holds the way of a full step."""
@@ -147,15 +142,10 @@ class Learner:
         moved = self.displacement(step.end, inputs.end) - self.displacement(step.begin, inputs.begin)
         return step.measure.step(rms(rest_of(moved, basis), basis.mass)) < step.tolerance
 
-    def _repeat(self, learned: Learned, step: FullStep, duration: float) -> LearnedModel | None:
-        """The model of what was learned, where it repeats a full step of this length [s]."""
-        begin, model = step.begin, self.model(learned, self._carrier.pose(step.inputs.end))
-        motion = model.project(begin.x, begin.v, begin.a)
-        again = model.step(motion, step.load, duration, model.elastic(motion[0]))
-        if again is None:
-            return None
-        error = rms(model.positions(again.motion[0]) - step.end.x, self._body.mass)
-        return model if step.measure.step(error) < FAILS * step.tolerance else None
+    def _repeats(self, learned: Learned, step: FullStep) -> bool:
+        """Whether what was learned repeats a full step."""
+        x = self._steps.repeat(learned, step.begin, step.load, step.inputs)
+        return x is not None and step.measure.step(rms(x - step.end.x, self._body.mass)) < FAILS * step.tolerance
 
     def displacement(self, state: FullState, moment: Moment) -> FloatArray:
         """u of a state at a moment [m], (n, 3), zero where pins hold."""
@@ -187,8 +177,3 @@ class Learner:
         if self._rest is None or self._rest[0] != key:
             self._rest = key, RestStiffness(self._body.pinned(pins))
         return self._rest[1]
-
-
-def rest_of(field: FloatArray, basis: Basis) -> FloatArray:
-    """What a basis leaves of a vertex field (n, 3)."""
-    return field - basis.lift(basis.project(field))

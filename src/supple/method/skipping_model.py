@@ -4,7 +4,7 @@ u₀ stays as it is, so that nothing pops when steps become reduced; it is ortho
 the inertia of q is that of the body.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
 
-__all__ = ["Arrival", "Kept", "Learned", "LearnedModel"]
+__all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
@@ -46,7 +46,7 @@ class Kept(NamedTuple):
 
     def about(self, u: FloatArray, stiffness: float) -> Learned:
         """Learned about a displacement u [m], (n, 3), under a factor of stiffness by events."""
-        return Learned(self.basis, self.rule, u - self.basis.lift(self.basis.project(u)), stiffness)
+        return Learned(self.basis, self.rule, rest_of(u, self.basis), stiffness)
 
 
 class Arrival(NamedTuple):
@@ -69,13 +69,9 @@ class LearnedModel:
         """`tolerance` is Newton's, relative to the forces that act."""
         self.learned, self._rank = learned, learned.basis.rank
         self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
-        both = np.column_stack([learned.basis.columns, learned.offset.ravel()])
-        built = ReducedElements.build(body, both, learned.rule.members, learned.rule.weights)
-        self._elements = replace(
-            built,
-            gradient=np.ascontiguousarray(built.gradient[:, :-1]),
-            rest=built.rest + built.gradient[:, -1],
-        ).with_stiffness(learned.stiffness)
+        basis, rule = learned.basis, learned.rule
+        built = ReducedElements.build(body, basis.columns, rule.members, rule.weights, learned.offset)
+        self._elements = built.with_stiffness(learned.stiffness)
         self._scratch = Scratch.of(self._elements, self._rank)
         self._step = still_kernel(self._elements.loops, is_large(self._elements))
         size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
@@ -117,3 +113,8 @@ class LearnedModel:
             return None
         drag = M @ (end[0] - origin) if len(M) else np.zeros(self._rank)
         return Arrival(end, iterations, residual, elastic, drag)
+
+
+def rest_of(field: FloatArray, basis: Basis) -> FloatArray:
+    """What a basis leaves of a vertex field (n, 3)."""
+    return field - basis.lift(basis.project(field))

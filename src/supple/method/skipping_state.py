@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
+from supple.method.reduced_state import ReducedState
 from supple.method.skipping_model import Kept, Learned
 from supple.method.state import FullState, pack_live, pack_state, unpack_live, unpack_state
 from supple.solve.live import Live
@@ -75,8 +76,8 @@ class SkippingState:
     """[s]"""
     memory: Memory
     full: FullState | None = None
-    motion: FloatArray | None = None
-    """Coordinates, velocities and accelerations in a reduced step, (3, r)."""
+    motion: FloatArray | ReducedState | None = None
+    """Coordinates, velocities and accelerations in a reduced step, (3, r); with a frame where the body has one."""
     live: Live = field(default_factory=Live)
     elastic: float = 0.0
     """Size of the elastic force on the coordinates."""
@@ -96,6 +97,8 @@ class SkippingState:
     """By how much they had changed [N], (n, 3)."""
     turn: FloatArray | None = None
     """By how much the pose of the bones had changed, (p,)."""
+    touched: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Vertices that have touched something since it was first touched in a row of steps, sorted."""
 
 
 def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
@@ -105,7 +108,11 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
     if state.full is not None:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     arrays |= pack_live(state.live)
-    found: dict[str, NDArray[np.generic] | None] = {"motion": state.motion, "load": state.load, "trend": state.trend}
+    found: dict[str, NDArray[np.generic] | None] = {"load": state.load, "trend": state.trend, "touched": state.touched}
+    if isinstance(state.motion, ReducedState):
+        found |= {f"framed/{name}": array for name, array in state.motion.pack().items()}
+    else:
+        found["motion"] = state.motion
     found |= {"turn": state.turn, "matrix": memory.matrix, "pose": memory.pose}
     if memory.window.fields:
         found |= {
@@ -171,10 +178,15 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     memory = Memory(
         window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), tuple(kept)
     )
-    full = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
+    full, framed = (
+        {name.removeprefix(kind): array for name, array in arrays.items() if name.startswith(kind)}
+        for kind in ("full/", "framed/")
+    )
+    motion = ReducedState.unpack(framed) if framed else found.get("motion")
+    touched = np.asarray(arrays.get("touched", ()), np.int32)
     return SkippingState(
-        memory=memory, full=unpack_state(full) if full else None, motion=found.get("motion"), live=unpack_live(arrays),
-        load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"),
+        memory=memory, full=unpack_state(full) if full else None, motion=motion, live=unpack_live(arrays),
+        load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"), touched=touched,
         **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 
