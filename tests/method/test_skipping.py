@@ -12,7 +12,7 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
-from supple.method import FullSolver
+from supple.method import FullSolver, skipping_learning
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import Measure, rms
 from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
@@ -201,6 +201,36 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
     assert sum(report.skip.checked for report in reports) <= 12
     assert work["appended"] <= 0.45 * len(reports)
     assert work["principal"] <= 0.15 * len(reports)
+
+
+def test_what_was_learned_is_used_again_when_the_motion_returns():
+    body = thin_beam(10)
+
+    def sway(time: float) -> Gravity:
+        """To and fro along y, then along z, in turns of 60 steps; a load that moves none of the other."""
+        turn, angle = int(time / H - 0.5) // 60 % 2, 2.0 * np.pi * time / 0.3
+        strength = 4.0 * np.sin(angle)
+        return Gravity(np.array([0.0, strength, 0.0] if turn else [0.0, 0.0, strength]))
+
+    solver = SkippingSolver(body, integrator="static", max_rank=4)
+    states, reports = run(solver, 300, force=sway)
+    trained = [sum(report.skip.learned for report in reports[k : k + 60]) for k in range(0, 300, 60)]
+    assert trained[0] >= 1
+    assert trained[1] >= 1
+    assert sum(trained[2:]) <= 1
+    assert share_skipped(reports[120:]) > share_skipped(reports[:120])
+    assert len(states[-1].memory.kept) <= 4
+
+
+def test_the_rank_grows_while_a_motion_is_too_rich_and_no_further_than_asked(monkeypatch):
+    monkeypatch.setattr(skipping_learning, "_FIRST", 4)
+    body, ranks = thin_beam(10), []
+    for most in (7, None):
+        solver = SkippingSolver(body, integrator="newmark", max_rank=most, tolerance=1e-5)
+        ranks.append({report.skip.rank for report in run(solver, 60)[1]} - {0})
+    assert min(ranks[0]) == 4
+    assert max(ranks[0]) == 7
+    assert max(ranks[1]) > 7
 
 
 def test_finer_meshes_are_skipped_as_often():

@@ -26,6 +26,7 @@ from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
 from supple.method.skipping_deciding import (
     News,
+    Refusal,
     follow_load,
     follow_pose,
     follow_touch,
@@ -39,7 +40,7 @@ from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_keeping import keep_model, model_of
 from supple.method.skipping_learning import FAILS, FullStep, Learner
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_state import Memory, Progress, Situation, SkippingState, pack_skipping, unpack_skipping
+from supple.method.skipping_state import Memory, Situation, SkippingState, pack_skipping, unpack_skipping
 from supple.method.skipping_still import StillSteps
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
@@ -54,7 +55,6 @@ __all__ = ["SkippingSolver"]
 FloatArray = NDArray[np.float64]
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
-_WORTH = 20  # reduced steps in a row that pay for training
 
 
 class SkippingSolver:
@@ -69,7 +69,7 @@ class SkippingSolver:
         integrator: str = "implicit_euler",
         tolerance: float = 1e-3,
         throttle: float = 1.0,
-        max_rank: int = 45,
+        max_rank: int | None = None,
         newton_tolerance: float = 1e-4,
         linear_solver: str = "auto",
         max_iterations: int | None = None,
@@ -81,14 +81,15 @@ class SkippingSolver:
     ) -> None:
         """`tolerance`: relative error of a step; `throttle` multiplies it, and nothing is skipped where either is 0.
 
-        The other settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
+        `max_rank`: largest subspace; where None, as large as reduced steps are cheap beside full ones. The other
+        settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
         What a `model` of the body holds is tried before anything is learned.
         """
         if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
             raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
         if not (np.isfinite(throttle) and throttle >= 0.0):
             raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
-        if max_rank < 1:
+        if max_rank is not None and max_rank < 1:
             raise SceneError(f"a max_rank of {max_rank} leaves no subspace: give 1 or more.")
         held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
         if (len(held) or integrator == "static") and np.linalg.matrix_rank(held) < 6:
@@ -97,12 +98,7 @@ class SkippingSolver:
                 'and time.integrator is not "static": pin three vertices that are not in a line, or use method.name = '
                 '"full".'
             )
-        if rig is not None and integrator == "newmark":
-            raise SceneError(
-                'steps of a body with a rig are not skipped by time.integrator = "newmark": use "implicit_euler" or '
-                '"static", or method.name = "full".'
-            )
-        self.body, self.tolerance, self.throttle, self.max_rank = body, tolerance, throttle, max_rank
+        self.body, self.tolerance, self.throttle = body, tolerance, throttle
         self.is_static = integrator == "static"
         self._integrator = integrator
         self._full = FullSolver(
@@ -110,13 +106,13 @@ class SkippingSolver:
             max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
         self._kept = () if model is None else (keep_model(model, body, rig),)
-        self._carrier = Carrier(body, rig)
+        self._carrier = Carrier(body, rig, static=self.is_static)
         self._steps: StillSteps | FramedSteps
         self._meets = rig is None and self._full.is_touchable
         if self._carrier.is_free or self._meets:
             self._steps = FramedSteps(body, integrator, newton_tolerance, colliders, contact)
         else:
-            self._steps = StillSteps(self._carrier, integrator, newton_tolerance)
+            self._steps = StillSteps(self._carrier, self._full, integrator, newton_tolerance)
         self._learner = Learner(self._carrier, self._steps, integrator, max_rank)
         self._space = FullSpace(self._carrier, self._full, integrator)
 
@@ -141,15 +137,16 @@ class SkippingSolver:
         if self._carrier.rig is not None:
             starts, state = follow_pose(state, self._carrier.pose(inputs.begin), self._carrier.pose(inputs.end))
             jumps |= starts
-        rejected = False
+        why = None
         if state.motion is not None:
             if self._carrier.follows(state.live, inputs):
                 reached = self._step_reduced(state, inputs, load, tolerance, jumps, watch)
-                if reached is not None:
+                if not isinstance(reached, Refusal):
                     return reached
-                rejected = True
-            state = self._leave(state, rejected)
-        return self._step_full(state, inputs, tolerance, rejected, watch)
+                why = reached
+            memory = self._learner.leave(state.memory, state.skipped, why)
+            state = replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
+        return self._step_full(state, inputs, tolerance, why is not None, watch)
 
     def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.full is not None:
@@ -173,8 +170,8 @@ class SkippingSolver:
     def describe(self) -> list[str]:
         return [
             *self._full.describe(),
-            f"steps are skipped where a subspace learned on the way, of at most {self.max_rank} coordinates, makes "
-            f"errors below {self.tolerance * self.throttle:g} of the motion a step",
+            f"steps are skipped where a subspace learned on the way, of at most {self._learner.max_rank} coordinates, "
+            f"makes errors below {self.tolerance * self.throttle:g} of the motion a step",
         ]
 
     def tell_learned(self, state: SkippingState) -> ReducedModel | None:
@@ -191,15 +188,6 @@ class SkippingSolver:
         """The motion of every vertex."""
         return self._steps.lift(state) if state.full is None else replace(state.full, live=state.live)
 
-    def _leave(self, state: SkippingState, rejected: bool) -> SkippingState:
-        """Back to full space; a stretch of reduced steps that was short lets the next training wait."""
-        memory = state.memory
-        if rejected and state.skipped < _WORTH:
-            memory = self._learner.give_up(memory)
-        else:
-            memory = replace(memory, progress=Progress(avoided=memory.progress.avoided))
-        return replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
-
     def _measure(self, inputs: Inputs, scale: float) -> Measure:
         return Measure.of(self._integrator, inputs.duration, scale)
 
@@ -211,15 +199,15 @@ class SkippingSolver:
         tolerance: float,
         jumps: bool,
         watch: Stopwatch,
-    ) -> tuple[SkippingState, Report] | None:
-        """A step in the subspace; None where it cannot be taken, or a check refuses it."""
+    ) -> tuple[SkippingState, Report] | Refusal:
+        """A step in the subspace, or why there is none."""
         with watch.phase("step"):
             end = self._steps.take(state, load, inputs)
         if end is None:
-            return None
+            return Refusal.ERROR
         touched, news = follow_touch(state.touched, end.touching)
         if news is News.MORE or (not self._meets and self._foresees(state, end.x, inputs, watch)):
-            return None
+            return Refusal.CONTACT
         scale, since, interval = max(end.moved, _FADES * state.scale), state.since + 1, state.interval
         estimate, memory = None, state.memory
         if jumps or news is News.LESS or since >= interval:
@@ -227,10 +215,10 @@ class SkippingSolver:
             with watch.phase("check"):
                 error = self._space.estimate(begin, memory, inputs, end.x, end.drag)
             if error is None:
-                return None
+                return Refusal.ERROR
             estimate = self._measure(inputs, scale).step(rms(error, self.body.mass))
             if not estimate <= FAILS * tolerance:
-                return None
+                return Refusal.ERROR
             interval = next_check(state.estimate, estimate, interval, since, tolerance)
             since = 0
             with watch.phase("learning"):

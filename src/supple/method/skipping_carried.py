@@ -1,8 +1,9 @@
 """What displacements mean to a body that learns: beside its rest shape, before skinning where bones take it along, in
 its own frame where nothing holds it.
 
-x = A (X + u) + t with A and t of a pose. What was learned of u becomes, pose by pose, a subspace of positions:
-A U about A (X + u₀) + t. A free body has x = R (X + u) + c with the rigid motion that lies nearest.
+x = A (X + u) + t with A and t of a pose. What was learned of u becomes, pose by pose, a subspace of positions: A U
+about A (X + u₀) + t. Blends of matrices are no rotations and would change the masses of a subspace: in motion it is
+x = A X + t + Q u with the turn Q of A. A free body has x = R (X + u) + c with the rigid motion that lies nearest.
 """
 
 from dataclasses import replace
@@ -34,8 +35,8 @@ _SAME = 1e-6  # of the body's size: how far a pin may be from the bones it follo
 class Carrier:
     """A body, and the bones that take it along where it has any."""
 
-    def __init__(self, body: Body, rig: SkinnedRig | None) -> None:
-        self.body, self.rig = body, rig
+    def __init__(self, body: Body, rig: SkinnedRig | None, *, static: bool = True) -> None:
+        self.body, self.rig, self._static = body, rig, static
         self.is_free = rig is None and not len(body.pins.vertices)
         """Whether nothing holds the body."""
         self._held = body.mesh.vertices[body.pins.vertices]
@@ -50,7 +51,12 @@ class Carrier:
         if self.is_free:
             R, c = fit_rigid(x, rest, self.body.mass)
             return np.asarray((x - c) @ R - rest)
-        u = x - rest if self.rig is None else self.rig.pull_back(pose, x) - self.rig.rest
+        if self.rig is None:
+            u = x - rest
+        elif self._static:
+            u = self.rig.pull_back(pose, x) - self.rig.rest
+        else:
+            u = np.einsum("nji,nj->ni", self.rig.turns(pose), x - self.rig.positions(pose))
         u[pins.vertices] = np.where(pins.held, 0.0, u[pins.vertices])
         return np.asarray(u)
 
@@ -68,10 +74,15 @@ class Carrier:
         """What was learned, in a pose."""
         if self.rig is None:
             return learned
-        (A, t), basis, X = self.rig.frames(pose), learned.basis, self.rig.rest
-        columns = np.matmul(A, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
-        placed = np.einsum("nij,nj->ni", A, X + learned.offset) + t
+        Q, basis, X = self._axes(pose), learned.basis, self.rig.rest
+        columns = np.matmul(Q, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
+        placed = self.rig.positions(pose) + np.einsum("nij,nj->ni", Q, learned.offset)
         return replace(learned, basis=replace(basis, columns=columns), offset=placed - X)
+
+    def _axes(self, pose: FloatArray) -> FloatArray:
+        """A or Q, (n, 3, 3)."""
+        assert self.rig is not None
+        return self.rig.frames(pose)[0] if self._static else self.rig.turns(pose)
 
     def stance(self, x: FloatArray, moment: Moment) -> FloatArray:
         """What says how a body at positions x [m], (n, 3), is turned: its pose, or the nine entries of its frame."""

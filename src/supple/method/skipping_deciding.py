@@ -16,6 +16,7 @@ from supple.subspace.window import Window
 
 __all__ = [
     "News",
+    "Refusal",
     "follow_load",
     "follow_pose",
     "follow_touch",
@@ -91,6 +92,15 @@ class News(Enum):
     """The last one has parted."""
     MORE = "more"
     """Some have come, or the body has touched itself."""
+
+
+class Refusal(Enum):
+    """Why a reduced step does not count."""
+
+    ERROR = "error"
+    """It could not be taken, or a check found too much error in it."""
+    CONTACT = "contact"
+    """It met something new."""
 
 
 def list_touched(touching: Touch | None) -> IntArray:

@@ -48,6 +48,10 @@ class Progress(NamedTuple):
     """Steps before the old factor is tried again for a full one."""
     avoided: int = 0
     """What `avoid` was last set to: it grows fourfold while that fails."""
+    rank: int = 0
+    """Largest rank of a basis, as far as it has grown; 0 before it has."""
+    recalled: int = 0
+    """1 while something is in use that was kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class Memory:
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
     kept: tuple[Kept, ...] = ()
-    """What is tried before anything is learned anew, last one first."""
+    """What was learned before and is tried before anything is learned anew, last one first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +139,10 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         "duration": memory.situation.duration,
         "stiffness": memory.situation.stiffness,
         "rule": None if learned is None else [learned.rule.training_error, learned.stiffness],
-        "kept": [[kept.rule.training_error, learned is not None and kept.rule is learned.rule] for kept in memory.kept],
+        "kept": [
+            [kept.rule.training_error, learned is not None and kept.rule is learned.rule, kept.tried]
+            for kept in memory.kept
+        ],
     }
     arrays |= {name: array for name, array in found.items() if array is not None}
     arrays["pins"] = np.frombuffer(memory.situation.pins, np.uint8)
@@ -166,12 +173,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
         rule = Rule(np.asarray(arrays["members"], np.int64), found["weights"], error, trainer="pool")
         learned = Learned(own, rule, found["offset"], stiffness)
     kept = []
-    for k, (error, is_used) in enumerate(known):
+    for k, (error, is_used, tried) in enumerate(known):
         space = basis(f"kept{k}")
         assert space is not None
         members, weights = (arrays[f"kept{k}/{part}"] for part in ("members", "weights"))
         rule = Rule(np.asarray(members, np.int64), np.asarray(weights, np.float64), error, trainer="pool")
-        kept.append(Kept(space, learned.rule if is_used and learned is not None else rule))
+        kept.append(Kept(space, learned.rule if is_used and learned is not None else rule, tried))
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
     progress = Progress(*numbers["progress"])

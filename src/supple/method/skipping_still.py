@@ -1,11 +1,13 @@
 """Reduced steps of a body that pins or bones hold: coordinates about its rest shape, or about that of a pose."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.result import Touch
+from supple.method.full import FullSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_model import Arrival, Learned, LearnedModel, rest_of
@@ -47,8 +49,9 @@ class Taken(NamedTuple):
 class StillSteps:
     """Steps in what a pinned body has learned, or one that bones take along."""
 
-    def __init__(self, carrier: Carrier, integrator: str, newton_tolerance: float) -> None:
-        self._carrier, self._body, self._static = carrier, carrier.body, integrator == "static"
+    def __init__(self, carrier: Carrier, full: FullSolver, integrator: str, newton_tolerance: float) -> None:
+        self._carrier, self._body, self._full = carrier, carrier.body, full
+        self._static = integrator == "static"
         self._models = CarriedModels(carrier, integrator, newton_tolerance)
 
     def enter(self, learned: Learned, full: FullState, inputs: Inputs) -> Entry:
@@ -64,16 +67,18 @@ class StillSteps:
         """Positions [m], (n, 3), after a step from a full state; None where it fails."""
         model = self._models.of(learned, self._carrier.pose(inputs.end))
         motion = model.project(begin.x, begin.v, begin.a)
-        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]))
+        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), self._find_drag(begin, inputs))
         return None if end is None else model.positions(end.motion[0])
 
     def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
         """A step under forces on the vertices [N], (n, 3); None where Newton's method fails."""
         model, h = self._model(state, self._carrier.pose(inputs.end)), inputs.duration
         begin = motion = _coordinates(state)
+        places = None
         if state.full is not None and not self._static:
             motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
-        end = model.step(motion, load, h, state.elastic)
+            places = self._find_drag(replace(state.full, live=state.live), inputs)
+        end = model.step(motion, load, h, state.elastic, places)
         if end is None:
             return None
         moved = end.motion[0] if self._static else end.motion[1]
@@ -96,6 +101,10 @@ class StillSteps:
         model, (q, v, a) = self._model(state, _NO_POSE), _coordinates(state)
         basis = model.learned.basis
         return FullState(state.time, model.positions(q), basis.lift(v), basis.lift(a), state.live)
+
+    def _find_drag(self, begin: FullState, inputs: Inputs) -> tuple[FloatArray, FloatArray] | None:
+        """What damping by stiffness needs to know where bones move a body out of its subspace."""
+        return None if self._carrier.rig is None else self._full.find_drag(begin, inputs)
 
     def _model(self, state: SkippingState, pose: FloatArray) -> LearnedModel:
         assert state.memory.learned is not None
