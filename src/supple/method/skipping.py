@@ -19,7 +19,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.linalg.multigrid import rigid_modes
-from supple.method.checks import check_duration
+from supple.method.checks import check_duration, check_skipping
 from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
@@ -85,10 +85,7 @@ class SkippingSolver:
         settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
         What a `model` of the body holds is tried before anything is learned.
         """
-        if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
-            raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
-        if not (np.isfinite(throttle) and throttle >= 0.0):
-            raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
+        check_skipping(tolerance, throttle)
         if max_rank is not None and max_rank < 1:
             raise SceneError(f"a max_rank of {max_rank} leaves no subspace: give 1 or more.")
         held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
