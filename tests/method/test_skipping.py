@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from helpers import DOWN
 
-from supple.contact.plane import Plane
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
-from supple.method import FullSolver
+from supple.method import FullSolver, skipping_learning
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import Measure, rms
-from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, Placement, SetThrottle
+from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
 from supple.subspace.window import Window
 
 H = 0.01
@@ -181,17 +180,6 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
     assert max(errors) < 2 * 3e-3 * largest
 
 
-def test_a_floor_is_met_by_full_steps():
-    body = thin_beam(8)
-    floor = (Placement(np.eye(3), np.array([0.0, -0.3, 0.0])),)
-    solver = SkippingSolver(body, integrator="newmark", tolerance=1e-2, colliders=(Plane(),))
-    _, reports = run(solver, 60, colliders=floor)
-    touching = [k for k, report in enumerate(reports) if report.contacts]
-    assert touching
-    assert all(reports[k].kind == "full" for k in touching)
-    assert any(report.kind == "reduced" for report in reports[: touching[0]])
-
-
 def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monkeypatch):
     body, work = thin_beam(10), Counter()
 
@@ -213,6 +201,36 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
     assert sum(report.skip.checked for report in reports) <= 12
     assert work["appended"] <= 0.45 * len(reports)
     assert work["principal"] <= 0.15 * len(reports)
+
+
+def test_what_was_learned_is_used_again_when_the_motion_returns():
+    body = thin_beam(10)
+
+    def sway(time: float) -> Gravity:
+        """To and fro along y, then along z, in turns of 60 steps; a load that moves none of the other."""
+        turn, angle = int(time / H - 0.5) // 60 % 2, 2.0 * np.pi * time / 0.3
+        strength = 4.0 * np.sin(angle)
+        return Gravity(np.array([0.0, strength, 0.0] if turn else [0.0, 0.0, strength]))
+
+    solver = SkippingSolver(body, integrator="static", max_rank=4)
+    states, reports = run(solver, 300, force=sway)
+    trained = [sum(report.skip.learned for report in reports[k : k + 60]) for k in range(0, 300, 60)]
+    assert trained[0] >= 1
+    assert trained[1] >= 1
+    assert sum(trained[2:]) <= 1
+    assert share_skipped(reports[120:]) > share_skipped(reports[:120])
+    assert len(states[-1].memory.kept) <= 4
+
+
+def test_the_rank_grows_while_a_motion_is_too_rich_and_no_further_than_asked(monkeypatch):
+    monkeypatch.setattr(skipping_learning, "_FIRST", 4)
+    body, ranks = thin_beam(10), []
+    for most in (7, None):
+        solver = SkippingSolver(body, integrator="newmark", max_rank=most, tolerance=1e-5)
+        ranks.append({report.skip.rank for report in run(solver, 60)[1]} - {0})
+    assert min(ranks[0]) == 4
+    assert max(ranks[0]) == 7
+    assert max(ranks[1]) > 7
 
 
 def test_finer_meshes_are_skipped_as_often():
@@ -239,8 +257,3 @@ def test_finer_meshes_are_skipped_as_often():
 def test_settings_that_make_no_sense_are_refused(options, words):
     with pytest.raises(SceneError, match=words):
         SkippingSolver(thin_beam(3), **options)
-
-
-def test_a_body_that_nothing_holds_is_refused():
-    with pytest.raises(SceneError, match="free to move"):
-        SkippingSolver(thin_beam(3, pinned=False))

@@ -8,7 +8,6 @@ from helpers import DOWN
 from rig_helpers import moment, shifted, skinned
 
 from supple.elastic import Damping
-from supple.errors import SceneError
 from supple.method import FullSolver
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import rms
@@ -46,7 +45,19 @@ def run(solver, inputs, steps: int, state=None, first: int = 0):
     [("static", "dual_quaternion", 0.7), ("static", "linear", 0.7), ("implicit_euler", "dual_quaternion", 0.5)],
 )
 def test_bones_that_sway_are_followed_by_reduced_steps(integrator, mode, share):
+    check_sway(integrator, share, *rod(mode))
+
+
+@pytest.mark.parametrize(
+    ("integrator", "mode", "share"), [("implicit_euler", "linear", 0.6), ("newmark", "dual_quaternion", 0.1)]
+)
+def test_damping_knows_how_bones_move_the_body(integrator, mode, share):
     bent, rig, held, body = rod(mode)
+    check_sway(integrator, share, bent, rig, held, replace(body, damping=Damping(0.5, 0.01)))
+
+
+def check_sway(integrator, share, bent, rig, held, body):
+    """Skipped by more than a share, and near the full motion."""
     solver = SkippingSolver(body, integrator=integrator, rig=rig)
     states, reports = run(solver, lambda k: sway(held, bent, k), 120)
     full, _ = run(FullSolver(body, integrator=integrator, tolerance=1e-8, rig=rig), lambda k: sway(held, bent, k), 120)
@@ -86,9 +97,3 @@ def test_what_bones_do_not_hold_alone_brings_full_steps_and_a_checkpoint_goes_on
     later, again = run(fresh, lambda k: sway(held, bent, k), 10, fresh.unpack(solver.pack(states[k])), k)
     assert np.array_equal(fresh.positions(later[-1]), solver.positions(states[k + 10]))
     assert [r.kind for r in again] == [r.kind for r in reports[k : k + 10]]
-
-
-def test_newmark_on_bones_is_refused():
-    _, rig, _, body = rod()
-    with pytest.raises(SceneError, match="newmark"):
-        SkippingSolver(body, integrator="newmark", rig=rig)

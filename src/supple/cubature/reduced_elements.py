@@ -40,9 +40,15 @@ class ReducedElements:
 
     @classmethod
     def build(
-        cls, body: Body, columns: FloatArray, members: NDArray[np.integer], weights: FloatArray
+        cls,
+        body: Body,
+        columns: FloatArray,
+        members: NDArray[np.integer],
+        weights: FloatArray,
+        offset: FloatArray | None = None,
     ) -> "ReducedElements":
-        """The elements `members` of a body, each counted `weights` times, for displacements U q with U (3 n, r)."""
+        """The elements `members` of a body, each counted `weights` times, for displacements u₀ + U q with U (3 n, r)
+        and an offset u₀ [m], (n, 3)."""
         elements = ElementMap(body)
         kind_of: dict[Response, int] = {}
         kinds = np.array([kind_of.setdefault(part.material.response, len(kind_of)) for part in body.parts])
@@ -51,11 +57,14 @@ class ReducedElements:
         kind = kinds[elements.part[who]]
         used = sorted(set(kind.tolist()))
         moduli = np.array([part.material.moduli for part in body.parts])
+        rest = np.tile(np.eye(3).ravel(), len(who))
+        if offset is not None:
+            rest += elements.gradients(offset.reshape(-1, 1), who).ravel()
         return cls(
             tuple(response for response, number in kind_of.items() if number in used),
             np.concatenate([[0], np.cumsum([np.count_nonzero(kind == number) for number in used])]).astype(np.int64),
             np.ascontiguousarray(elements.gradients(columns, who).reshape(9 * len(who), columns.shape[1])),
-            np.tile(np.eye(3).ravel(), len(who)),
+            rest,
             np.vstack([elements.volume[who] * np.asarray(weights)[order], moduli[elements.part[who]].T]),
         )
 

@@ -9,7 +9,7 @@ from supple.rig import Rig
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 
-__all__ = ["check_duration", "check_settings", "refuse_other_pins"]
+__all__ = ["check_duration", "check_settings", "check_skipping", "refuse_other_pins"]
 
 
 def check_settings(integrator: str, tolerance: float) -> None:
@@ -24,6 +24,14 @@ def check_duration(inputs: Inputs) -> None:
     """Refuse a step that does not go forward."""
     if not inputs.duration > 0.0:
         raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
+
+
+def check_skipping(tolerance: float, throttle: float) -> None:
+    """Refuse what no step could be skipped by."""
+    if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
+        raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
+    if not (np.isfinite(throttle) and throttle >= 0.0):
+        raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
 
 
 def refuse_other_pins(body: Body, rig: Rig, begin: Moment, pose: NDArray[np.float64]) -> None:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.potential import ContactPotential
 from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning
 from supple.method.checks import check_duration, check_settings
-from supple.method.full_drag import make_drag, take_along
+from supple.method.full_drag import find_drag, make_drag, take_along
 from supple.method.full_step import FullStep
 from supple.method.halving import Tally, advance
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
@@ -161,6 +162,26 @@ class FullSolver:
         if self._contact is None:
             return 0
         return len(self._contact.detector.foresee(state.x, x, inputs, state.pairs))
+
+    def find_drag(self, state: FullState, inputs: Inputs) -> tuple[FloatArray, FloatArray] | None:
+        """Positions whose stiffness damps a step, and positions that are no motion [m], (n, 3); None where none does.
+
+        A rig must leave the rest shape alone."""
+        body = self.body
+        if self.is_static or not body.damping.stiffness > 0.0:
+            return None
+        motion = self._integrator(state.x, state.v, state.a, inputs.duration)
+        frame = foresee_frame(body.mesh.vertices, body.mass, body.pins, state, inputs)
+        return find_drag(body, body.parts, motion, state, inputs, frame)
+
+    def look(self, state: FullState, x: FloatArray, inputs: Inputs) -> ContactPotential | None:
+        """What contacts do in a step that ends at x [m], (n, 3); None where nothing is near."""
+        if self._contact is None:
+            return None
+        motion = self._integrator(state.x, state.v, state.a, inputs.duration)
+        system = self._system(state.live.pins(self.body.pins))
+        weight = count_contact(motion, inputs.duration)
+        return self._contact.look(Approach(state.x, x, inputs, motion.ca, weight, system.map.free, state.pairs), x)
 
     def _single(self, state: FullState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> FullState:
         live, end, h = state.live, inputs.end, inputs.duration

@@ -12,7 +12,7 @@ from supple.solve.increment import Drag, Motion
 from supple.solve.inputs import Inputs
 from supple.solve.system import System
 
-__all__ = ["make_drag", "take_along"]
+__all__ = ["find_drag", "make_drag", "take_along"]
 
 FloatArray = NDArray[np.float64]
 
@@ -26,7 +26,23 @@ def make_drag(
     inputs: Inputs,
     frame: StepFrame | RigCarry | None,
 ) -> Drag:
-    """The drag of a step, with the stiffness of its beginning, taken along by the frame; Newmark's looks ahead."""
+    """The drag of a step."""
+    x, origin = find_drag(body, parts, motion, state, inputs, frame)
+    whole = system.whole.assemble(parts, x, np.empty(system.whole.pattern.nonzeros), form=VISCOUS)
+    own, rows = system.map.extract(whole, system.places_in_whole), system.whole_rows
+    return Drag(body.damping.stiffness, own, rows, rows.fill(whole), origin)
+
+
+def find_drag(
+    body: Body,
+    parts: tuple[Elements, ...],
+    motion: Motion,
+    state: FullState,
+    inputs: Inputs,
+    frame: StepFrame | RigCarry | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Positions whose stiffness damps a step, those of its beginning taken along by the frame, and positions that are
+    no motion [m], (n, 3); Newmark's look ahead."""
     h, x, averages = inputs.duration, state.x, motion.xv is not state.x
     if averages:
         change = h * state.v if frame is None else h * state.v - frame.travel(x)
@@ -34,12 +50,10 @@ def make_drag(
     x = x if frame is None else frame.move(x)
     if averages:
         x = state.live.place(x, body.pins, inputs.end.targets)
-    whole = system.whole.assemble(parts, x, np.empty(system.whole.pattern.nonzeros), form=VISCOUS)
-    own, rows = system.map.extract(whole, system.places_in_whole), system.whole_rows
     origin = motion.xv if frame is None else take_along(motion, state.x, h, frame)
     if averages:
         origin = origin + 0.25 * _find_lag(body, state, inputs)
-    return Drag(body.damping.stiffness, own, rows, rows.fill(whole), origin)
+    return x, origin
 
 
 def _mean_edge(parts: tuple[Elements, ...]) -> float:

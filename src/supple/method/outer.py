@@ -156,6 +156,14 @@ class ContactLoop:
         self._admit(outcome, inputs)
         return outcome
 
+    def look(self, step: Approach, y: FloatArray) -> ContactPotential | None:
+        """What touches at the end y [m], (n, 3), of a step that somebody else has solved; None where nothing does."""
+        moves = np.zeros(len(y), bool)
+        moves[step.free] = True
+        contacts = _movable(self.detector.foresee(step.x, y, step.inputs, step.pairs), moves)
+        found = _movable(self.detector.detect(y, step.inputs, contacts), moves)
+        return self._freeze_again(merge(contacts, found, y), step, y, None)
+
     def _freeze(
         self,
         contacts: Contacts,

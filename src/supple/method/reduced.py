@@ -65,10 +65,12 @@ class ReducedSolver:
         max_iterations: int | None = None,
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
+        offset: FloatArray | None = None,
     ) -> None:
         """`tolerance` is Newton's, relative to the forces that act.
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
+        Displacements are `offset` [m], (n, 3), beside those of the subspace; it must be orthogonal to that.
         """
         check_settings(integrator, tolerance)
         refuse_unfit(body, model)
@@ -79,7 +81,9 @@ class ReducedSolver:
         self._nothing = np.zeros(self.rank)
         touches = bool(colliders) or (contact is not None and contact.self_contact)
         self._most = float(max_iterations or (200 if touches else 50))  # contacts that rub take many short steps
-        self._elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
+        rule = model.rule
+        self._elements = ReducedElements.build(body, model.basis.columns, rule.members, rule.weights, offset)
+        self._origin = body.mesh.vertices if offset is None else body.mesh.vertices + offset
         # Forces of a strain of 1e-13: below it all is round-off
         self._floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._scaled: tuple[float, ReducedElements] = (1.0, self._elements)
@@ -125,8 +129,8 @@ class ReducedSolver:
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.is_framed:
             return self._moving.field(state, 0, vertices)
-        rest = self.body.mesh.vertices
-        return (rest if vertices is None else rest[vertices]) + self.model.basis.lift(state.shapes[0], vertices)
+        origin = self._origin
+        return (origin if vertices is None else origin[vertices]) + self.model.basis.lift(state.shapes[0], vertices)
 
     def to_full(self, state: ReducedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         if state.is_framed:
@@ -302,7 +306,7 @@ class ReducedSolver:
     def _shapes(self) -> FloatArray:
         """Ψ = (X, U, S), X from the centre of mass, (n, 3, m)."""
         n, model = len(self.body.mass), self.model
-        about = (self.body.mesh.vertices - self._centre)[:, :, None]
+        about = (self._origin - self._centre)[:, :, None]
         columns = [fields.reshape(n, 3, fields.shape[1]) for fields in (model.basis.columns, model.carried)]
         return np.concatenate([about, *columns], axis=2)
 

@@ -13,28 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
+from supple.contact.contacts import SELF
+from supple.contact.result import Touch
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.linalg.multigrid import rigid_modes
-from supple.method.checks import check_duration
+from supple.method.checks import check_duration, check_skipping
 from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
 from supple.method.skipping_deciding import (
+    News,
+    Refusal,
     follow_load,
     follow_pose,
+    follow_touch,
     identify_pins,
+    list_touched,
     next_check,
     remember_situation,
     situation_of,
 )
+from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_keeping import keep_model, model_of
-from supple.method.skipping_learning import FAILS, FullStep, Learner, rest_of
+from supple.method.skipping_learning import FAILS, FullStep, Learner
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Arrival, LearnedModel
-from supple.method.skipping_state import Memory, Progress, Situation, SkippingState, pack_skipping, unpack_skipping
+from supple.method.skipping_state import Memory, Situation, SkippingState, pack_skipping, unpack_skipping
+from supple.method.skipping_still import StillSteps
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
 from supple.rig import SkinnedRig
@@ -48,8 +55,6 @@ __all__ = ["SkippingSolver"]
 FloatArray = NDArray[np.float64]
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
-_NO_POSE = np.zeros(0)
-_WORTH = 20  # reduced steps in a row that pay for training
 
 
 class SkippingSolver:
@@ -64,7 +69,7 @@ class SkippingSolver:
         integrator: str = "implicit_euler",
         tolerance: float = 1e-3,
         throttle: float = 1.0,
-        max_rank: int = 45,
+        max_rank: int | None = None,
         newton_tolerance: float = 1e-4,
         linear_solver: str = "auto",
         max_iterations: int | None = None,
@@ -76,27 +81,21 @@ class SkippingSolver:
     ) -> None:
         """`tolerance`: relative error of a step; `throttle` multiplies it, and nothing is skipped where either is 0.
 
-        The other settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
+        `max_rank`: largest subspace; where None, as large as reduced steps are cheap beside full ones. The other
+        settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
         What a `model` of the body holds is tried before anything is learned.
         """
-        if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
-            raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
-        if not (np.isfinite(throttle) and throttle >= 0.0):
-            raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
-        if max_rank < 1:
+        check_skipping(tolerance, throttle)
+        if max_rank is not None and max_rank < 1:
             raise SceneError(f"a max_rank of {max_rank} leaves no subspace: give 1 or more.")
         held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
-        if not len(held) or np.linalg.matrix_rank(held) < 6:
+        if (len(held) or integrator == "static") and np.linalg.matrix_rank(held) < 6:
             raise SceneError(
-                "the pins leave the body free to move as a whole, which skipping does not follow yet: pin three "
-                'vertices that are not in a line, or use method.name = "full".'
+                "the pins leave the body free to move as a whole, which skipping follows only where there are none "
+                'and time.integrator is not "static": pin three vertices that are not in a line, or use method.name = '
+                '"full".'
             )
-        if rig is not None and integrator == "newmark":
-            raise SceneError(
-                'steps of a body with a rig are not skipped by time.integrator = "newmark": use "implicit_euler" or '
-                '"static", or method.name = "full".'
-            )
-        self.body, self.tolerance, self.throttle, self.max_rank = body, tolerance, throttle, max_rank
+        self.body, self.tolerance, self.throttle = body, tolerance, throttle
         self.is_static = integrator == "static"
         self._integrator = integrator
         self._full = FullSolver(
@@ -104,8 +103,14 @@ class SkippingSolver:
             max_iterations=max_iterations, time_step=time_step, colliders=colliders, contact=contact, rig=rig,
         )  # fmt: skip
         self._kept = () if model is None else (keep_model(model, body, rig),)
-        self._carrier = Carrier(body, rig)
-        self._learner = Learner(self._carrier, integrator, max_rank, newton_tolerance)
+        self._carrier = Carrier(body, rig, static=self.is_static)
+        self._steps: StillSteps | FramedSteps
+        self._meets = rig is None and self._full.is_touchable
+        if self._carrier.is_free or self._meets:
+            self._steps = FramedSteps(body, integrator, newton_tolerance, colliders, contact)
+        else:
+            self._steps = StillSteps(self._carrier, self._full, integrator, newton_tolerance)
+        self._learner = Learner(self._carrier, self._steps, integrator, max_rank)
         self._space = FullSpace(self._carrier, self._full, integrator)
 
     def start(self, inputs: Inputs | None = None) -> SkippingState:
@@ -129,21 +134,21 @@ class SkippingSolver:
         if self._carrier.rig is not None:
             starts, state = follow_pose(state, self._carrier.pose(inputs.begin), self._carrier.pose(inputs.end))
             jumps |= starts
-        rejected = False
+        why = None
         if state.motion is not None:
             if self._carrier.follows(state.live, inputs):
                 reached = self._step_reduced(state, inputs, load, tolerance, jumps, watch)
-                if reached is not None:
+                if not isinstance(reached, Refusal):
                     return reached
-                rejected = True
-            state = self._leave(state, rejected)
-        return self._step_full(state, inputs, tolerance, rejected, watch)
+                why = reached
+            memory = self._learner.leave(state.memory, state.skipped, why)
+            state = replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
+        return self._step_full(state, inputs, tolerance, why is not None, watch)
 
     def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.full is not None:
             return self._full.positions(state.full, vertices)
-        assert state.motion is not None
-        return self._model(state, _NO_POSE).positions(state.motion[0], vertices)
+        return self._steps.positions(state, vertices)
 
     def to_full(self, state: SkippingState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
@@ -162,8 +167,8 @@ class SkippingSolver:
     def describe(self) -> list[str]:
         return [
             *self._full.describe(),
-            f"steps are skipped where a subspace learned on the way, of at most {self.max_rank} coordinates, makes "
-            f"errors below {self.tolerance * self.throttle:g} of the motion a step",
+            f"steps are skipped where a subspace learned on the way, of at most {self._learner.max_rank} coordinates, "
+            f"makes errors below {self.tolerance * self.throttle:g} of the motion a step",
         ]
 
     def tell_learned(self, state: SkippingState) -> ReducedModel | None:
@@ -178,25 +183,7 @@ class SkippingSolver:
 
     def _lift(self, state: SkippingState) -> FullState:
         """The motion of every vertex."""
-        if state.full is not None:
-            return replace(state.full, live=state.live)
-        assert state.motion is not None
-        model, (q, v, a) = self._model(state, _NO_POSE), state.motion
-        basis = model.learned.basis
-        return FullState(state.time, model.positions(q), basis.lift(v), basis.lift(a), state.live)
-
-    def _model(self, state: SkippingState, pose: FloatArray) -> LearnedModel:
-        assert state.memory.learned is not None
-        return self._learner.model(state.memory.learned, pose)
-
-    def _leave(self, state: SkippingState, rejected: bool) -> SkippingState:
-        """Back to full space; a stretch of reduced steps that was short lets the next training wait."""
-        memory = state.memory
-        if rejected and state.skipped < _WORTH:
-            memory = self._learner.give_up(memory)
-        else:
-            memory = replace(memory, progress=Progress(avoided=memory.progress.avoided))
-        return replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
+        return self._steps.lift(state) if state.full is None else replace(state.full, live=state.live)
 
     def _measure(self, inputs: Inputs, scale: float) -> Measure:
         return Measure.of(self._integrator, inputs.duration, scale)
@@ -209,70 +196,50 @@ class SkippingSolver:
         tolerance: float,
         jumps: bool,
         watch: Stopwatch,
-    ) -> tuple[SkippingState, Report] | None:
-        """A step in the subspace; None where it cannot be taken, or a check refuses it."""
+    ) -> tuple[SkippingState, Report] | Refusal:
+        """A step in the subspace, or why there is none."""
         with watch.phase("step"):
-            model, motion = self._model(state, self._carrier.pose(inputs.end)), state.motion
-            assert motion is not None
-            q = motion[0]
-            if state.full is not None and not self.is_static:
-                motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
-            end = model.step(motion, load, inputs.duration, state.elastic)
+            end = self._steps.take(state, load, inputs)
         if end is None:
-            return None
-        moved = end.motion[0] if self.is_static else end.motion[1]
-        if state.full is not None and not self.is_static:
-            moved = (end.motion[0] - q) / inputs.duration
-        largest = float(np.linalg.norm(moved) / np.sqrt(self.body.mass.sum()))
-        scale, since, interval, estimate = max(largest, _FADES * state.scale), state.since + 1, state.interval, None
-        if self._full.is_touchable:
-            with watch.phase("contact"):
-                if self._full.foresee_contacts(self._lift(state), model.positions(end.motion[0]), inputs):
-                    return None
-        if jumps or since >= interval:
+            return Refusal.ERROR
+        touched, news = follow_touch(state.touched, end.touching)
+        if news is News.MORE or (not self._meets and self._foresees(state, end.x, inputs, watch)):
+            return Refusal.CONTACT
+        scale, since, interval = max(end.moved, _FADES * state.scale), state.since + 1, state.interval
+        estimate, memory = None, state.memory
+        if jumps or news is News.LESS or since >= interval:
+            begin = self._lift(state)
             with watch.phase("check"):
-                error = self._estimate(state, model, inputs, end)
+                error = self._space.estimate(begin, memory, inputs, end.x, end.drag)
             if error is None:
-                return None
+                return Refusal.ERROR
             estimate = self._measure(inputs, scale).step(rms(error, self.body.mass))
             if not estimate <= FAILS * tolerance:
-                return None
+                return Refusal.ERROR
             interval = next_check(state.estimate, estimate, interval, since, tolerance)
             since = 0
             with watch.phase("learning"):
-                corrected = replace(self._lift(state), x=model.positions(end.motion[0]) - error)
-                state = replace(state, memory=self._learner.remember(state.memory, corrected, inputs.end))
-        full = None if self._carrier.rig is None else self._arrive(model, end, self._lift(state), inputs)
+                memory = self._learner.remember(memory, replace(begin, x=end.x - error), inputs.end)
         new = replace(
-            state, time=inputs.end.time, full=full, motion=end.motion, elastic=end.elastic, scale=scale, since=since,
-            interval=interval, skipped=state.skipped + 1, estimate=state.estimate if estimate is None else estimate,
+            state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
+            since=since, interval=interval, skipped=state.skipped + 1, memory=memory, touched=touched,
+            estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
-        learned = model.learned
+        learned = memory.learned
+        assert learned is not None
         skip = Skip(checked=estimate is not None, rank=learned.basis.rank, elements=learned.rule.size)
         return new, Report(
             watch.finish(), end.iterations, kind="reduced", full_share=0.0, estimated_error=new.estimate,
-            residual=end.residual, skip=skip,
+            residual=end.residual, contacts=0 if end.touching is None else len(end.touching), touching=end.touching,
+            skip=skip,
         )  # fmt: skip
 
-    def _estimate(self, state: SkippingState, model: LearnedModel, inputs: Inputs, end: Arrival) -> FloatArray | None:
-        """The error of a reduced step [m], (n, 3); None where it cannot be told."""
-        drag = None
-        if not self.is_static and self.body.damping.stiffness > 0.0:
-            drag = self.body.mass[:, None] * model.learned.basis.lift(end.drag)
-        x = model.positions(end.motion[0])
-        return self._space.estimate(self._lift(state), state.memory, inputs, x, drag)
-
-    def _arrive(self, model: LearnedModel, end: Arrival, begin: FullState, inputs: Inputs) -> FullState:
-        """The motion of every vertex after a reduced step of a body that bones take along.
-
-        What the subspace leaves of it follows from positions alone, as where pins prescribe them.
-        """
-        basis, h, x = model.learned.basis, inputs.duration, model.positions(end.motion[0])
-        if self.is_static:
-            return FullState(inputs.end.time, x, np.zeros_like(x), np.zeros_like(x), begin.live)
-        v = basis.lift(end.motion[1]) + rest_of((x - begin.x) / h, basis)
-        a = basis.lift(end.motion[2]) + rest_of((v - begin.v) / h, basis)
-        return FullState(inputs.end.time, x, v, a, begin.live)
+    def _foresees(self, state: SkippingState, x: FloatArray, inputs: Inputs, watch: Stopwatch) -> bool:
+        """Whether anything may be touched in a step to x [m], (n, 3)."""
+        if not self._full.is_touchable:
+            return False
+        with watch.phase("contact"):
+            return self._full.foresee_contacts(self._lift(state), x, inputs) > 0
 
     def _step_full(
         self, state: SkippingState, inputs: Inputs, tolerance: float, rejected: bool, watch: Stopwatch
@@ -284,10 +251,10 @@ class SkippingSolver:
         scale = max(rms(self._learner.moved(begin, end, inputs), self.body.mass), _FADES * state.scale)
         state = replace(
             state, time=end.time, memory=memory, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
-            estimate=0.0,
+            estimate=0.0, touched=list_touched(report.touching),
         )  # fmt: skip
         held = not len(state.live.released.vertices)  # else the body may be free to move as a whole
-        ready = held and self._carrier.follows(state.live, inputs) and report.touching is None
+        ready = held and self._carrier.follows(state.live, inputs) and self._is_met(report.touching)
         with watch.phase("learning"):
             state, learned = self._learn(state, begin, inputs, tolerance, ready)
         basis = state.memory.basis
@@ -309,15 +276,17 @@ class SkippingSolver:
         memory = learner.observe(state.memory, step)
         if not ready or not learner.is_due(memory):
             return replace(state, memory=memory), False
-        memory, model = learner.recall(memory, step)
-        trained = model is None
-        if model is None:
-            memory, model = learner.train(memory, step)
-        if model is None:
-            return replace(state, memory=memory), True
-        memory = self._space.with_matrix(memory, begin, end, inputs)
-        motion = model.project(end.x, end.v, end.a)
+        recalled, trained = learner.recall(memory, step), False
+        if recalled is None:
+            memory, repeats = learner.train(memory, step)
+            if not repeats:
+                return replace(state, memory=memory), True
+            recalled, trained = memory, True
+        memory = self._space.with_matrix(recalled, begin, end, inputs)
         assert memory.learned is not None
-        motion[0] = memory.learned.basis.project(learner.displacement(end, inputs.end))  # blends are no rotations
-        full = None if self._carrier.rig is None else end
-        return replace(state, memory=memory, full=full, motion=motion, elastic=model.elastic(motion[0])), trained
+        entry = self._steps.enter(memory.learned, end, inputs)
+        return replace(state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic), trained
+
+    def _is_met(self, touching: Touch | None) -> bool:
+        """Whether reduced steps know what is touched: colliders, where no bones move the body."""
+        return touching is None or (self._meets and not (touching.source == SELF).any())

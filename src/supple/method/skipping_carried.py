@@ -1,7 +1,9 @@
-"""What displacements mean to a body that learns: beside its rest shape, or before skinning where bones take it along.
+"""What displacements mean to a body that learns: beside its rest shape, before skinning where bones take it along, in
+its own frame where nothing holds it.
 
-x = A (X + u) + t with A and t of a pose. What was learned of u becomes, pose by pose, a subspace of positions:
-A U about A (X + u₀) + t.
+x = A (X + u) + t with A and t of a pose. What was learned of u becomes, pose by pose, a subspace of positions: A U
+about A (X + u₀) + t. Blends of matrices are no rotations and would change the masses of a subspace: in motion it is
+x = A X + t + Q u with the turn Q of A. A free body has x = R (X + u) + c with the rigid motion that lies nearest.
 """
 
 from dataclasses import replace
@@ -15,6 +17,7 @@ from supple.cubature.skinned_problem import skinned_problem
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
+from supple.linalg.rigid import fit_rigid
 from supple.method.skipping_model import Learned, LearnedModel
 from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs, Moment
@@ -32,8 +35,11 @@ _SAME = 1e-6  # of the body's size: how far a pin may be from the bones it follo
 class Carrier:
     """A body, and the bones that take it along where it has any."""
 
-    def __init__(self, body: Body, rig: SkinnedRig | None) -> None:
-        self.body, self.rig = body, rig
+    def __init__(self, body: Body, rig: SkinnedRig | None, *, static: bool = True) -> None:
+        self.body, self.rig, self._static = body, rig, static
+        self.is_free = rig is None and not len(body.pins.vertices)
+        """Whether nothing holds the body."""
+        self._held = body.mesh.vertices[body.pins.vertices]
 
     def pose(self, moment: Moment) -> FloatArray:
         """(p,); (0,) where there is no rig."""
@@ -41,7 +47,16 @@ class Carrier:
 
     def displacement(self, x: FloatArray, pose: FloatArray, pins: Pins) -> FloatArray:
         """u [m], (n, 3), of positions x [m], zero where pins hold."""
-        u = x - self.body.mesh.vertices if self.rig is None else self.rig.pull_back(pose, x) - self.rig.rest
+        rest = self.body.mesh.vertices
+        if self.is_free:
+            R, c = fit_rigid(x, rest, self.body.mass)
+            return np.asarray((x - c) @ R - rest)
+        if self.rig is None:
+            u = x - rest
+        elif self._static:
+            u = self.rig.pull_back(pose, x) - self.rig.rest
+        else:
+            u = np.einsum("nji,nj->ni", self.rig.turns(pose), x - self.rig.positions(pose))
         u[pins.vertices] = np.where(pins.held, 0.0, u[pins.vertices])
         return np.asarray(u)
 
@@ -59,26 +74,43 @@ class Carrier:
         """What was learned, in a pose."""
         if self.rig is None:
             return learned
-        (A, t), basis, X = self.rig.frames(pose), learned.basis, self.rig.rest
-        columns = np.matmul(A, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
-        placed = np.einsum("nij,nj->ni", A, X + learned.offset) + t
+        Q, basis, X = self._axes(pose), learned.basis, self.rig.rest
+        columns = np.matmul(Q, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
+        placed = self.rig.positions(pose) + np.einsum("nij,nj->ni", Q, learned.offset)
         return replace(learned, basis=replace(basis, columns=columns), offset=placed - X)
 
-    def turns(self, begin: FloatArray, end: FloatArray) -> FloatArray | None:
-        """How the skin turns from one pose to another, (n, 3, 3)."""
-        if self.rig is None or np.array_equal(begin, end):
+    def _axes(self, pose: FloatArray) -> FloatArray:
+        """A or Q, (n, 3, 3)."""
+        assert self.rig is not None
+        return self.rig.frames(pose)[0] if self._static else self.rig.turns(pose)
+
+    def stance(self, x: FloatArray, moment: Moment) -> FloatArray:
+        """What says how a body at positions x [m], (n, 3), is turned: its pose, or the nine entries of its frame."""
+        return fit_rigid(x, self.body.mesh.vertices, self.body.mass)[0].ravel() if self.is_free else self.pose(moment)
+
+    def turns(self, begin: FloatArray | None, end: FloatArray) -> FloatArray | None:
+        """How vertices turn from one stance to another, (n, 3, 3); None where they do not."""
+        if begin is None or np.array_equal(begin, end):
+            return None
+        if self.is_free:
+            turn = end.reshape(3, 3) @ begin.reshape(3, 3).T
+            return np.broadcast_to(turn, (len(self.body.mass), 3, 3))
+        if self.rig is None:
             return None
         return np.asarray(np.einsum("nik,njk->nij", self.rig.turns(end), self.rig.turns(begin)))
 
     def follows(self, live: Live, inputs: Inputs) -> bool:
-        """Whether what holds the body goes with its bones, or stands still where there are none: grabs and other pins
-        that move need full steps."""
+        """Whether what holds the body goes with its bones, or stands where it was made if there are none: grabs and
+        other pins that move need full steps."""
         if live.grabs:
             return False
-        if self.rig is None:
-            return np.array_equal(inputs.begin.targets, inputs.end.targets)
+        if self.rig is None and not self.is_free:
+            away = np.abs(np.stack([inputs.begin.targets, inputs.end.targets]) - self._held)
+            return bool((away <= _SAME * self.body.mesh.size())[:, self.body.pins.held].all())
         if len(live.added.vertices) or len(live.released.vertices):
             return False
+        if self.rig is None:
+            return True
         pins = self.body.pins
         away = np.abs(self.rig.positions(self.pose(inputs.end), pins.vertices) - inputs.end.targets)
         return bool((away <= _SAME * self.body.mesh.size())[pins.held].all())

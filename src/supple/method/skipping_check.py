@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.overlay import Merger
 from supple.method.full import FullSolver
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_factor import OldFactor
@@ -53,17 +54,20 @@ class FullSpace:
                 motion = step.motion
                 guess = self._carry(begin.x, inputs) if self.solver.is_static else motion.xa + begin.a / motion.ca
                 guess = begin.live.place(guess, self._body.pins, inputs.end.targets)
-                pose = self._carrier.pose(inputs.end)
-                turns = None if memory.pose is None else self._carrier.turns(memory.pose, pose)
-                found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch, turns)
+                found, stance = None, self._carrier.stance(guess, inputs.end)
+                touches = self.solver.foresee_contacts(begin, guess, inputs)
+                if not touches:
+                    turns = self._carrier.turns(memory.pose, stance)
+                    found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch, turns)
                 if found is not None and not self.solver.foresee_contacts(begin, found.x, inputs):
                     end = self.solver.arrive(motion, found.x, begin, inputs.duration, inputs.end)
                     if found.matrix is not memory.matrix:
-                        memory = replace(memory, matrix=found.matrix, pose=pose)
+                        memory = replace(memory, matrix=found.matrix, pose=stance)
                     memory = replace(memory, progress=progress._replace(avoided=0))
                     return Reached(memory, end, Report({}, found.corrections, residual=found.residual))
-                avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
-                progress = progress._replace(avoid=avoided + 1, avoided=avoided)
+                if not touches:
+                    avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
+                    progress = progress._replace(avoid=avoided + 1, avoided=avoided)
         end, report = self.solver.step(begin, inputs)
         progress = progress._replace(avoid=max(0, progress.avoid - 1))
         return Reached(replace(memory, matrix=None, pose=None, progress=progress), end, report)
@@ -74,15 +78,16 @@ class FullSpace:
         """d = A⁻¹ r [m], (n, 3), with the residual r that a step's end x [m], (n, 3), leaves and the factor of an
         earlier step; None where its matrix has none.
 
-        Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3).
+        Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3), where that is
+        known. Contacts are looked for anew.
         """
         assert memory.matrix is not None
         slight = self._rate / inputs.duration * self._body.damping.stiffness <= _SLIGHT
-        step, system = self.solver.formulate(begin, inputs, drags=not slight)
-        gradient = step.gradient(x)
+        step, system = self.solver.formulate(begin, inputs, drags=not slight or drag is None)
+        gradient = replace(step, contact=self.solver.look(begin, x, inputs)).gradient(x)
         if slight and drag is not None:
             gradient += system.map.unknowns(drag)
-        turns = None if memory.pose is None else self._carrier.turns(memory.pose, self._carrier.pose(inputs.end))
+        turns = self._carrier.turns(memory.pose, self._carrier.stance(x, inputs.end))
         error = np.zeros_like(x)
         try:
             error[system.map.free] = self._factor_of(system).solve(memory.matrix, gradient, turns).reshape(-1, 3)
@@ -91,13 +96,16 @@ class FullSpace:
         return error
 
     def with_matrix(self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs) -> Memory:
-        """The memory with the matrix of a full step where that ended, if it has none."""
+        """The memory with the matrix of a full step where that ended, colliders that it touches among it, if it has
+        none."""
         if memory.matrix is not None:
             return memory
         step, system = self.solver.formulate(begin, inputs)
+        step = replace(step, contact=self.solver.look(begin, end.x, inputs))
         matrix = np.empty(system.map.pattern.nonzeros)
         step.stiffen(end.x, matrix, project=True)
-        return replace(memory, matrix=matrix, pose=self._carrier.pose(inputs.end))
+        matrix = Merger(system.map.pattern).merge(matrix, step.join(end.x))[1]
+        return replace(memory, matrix=matrix, pose=self._carrier.stance(end.x, inputs.end))
 
     def _carry(self, x: FloatArray, inputs: Inputs) -> FloatArray:
         """Positions [m], (n, 3), as far as a rig takes them along."""

@@ -1,19 +1,34 @@
 """What decides about a step before it is taken: has anything changed since the last one?"""
 
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.contacts import SELF
+from supple.contact.result import Touch
 from supple.elastic import Pins
 from supple.method.skipping_state import Memory, Situation, SkippingState
 from supple.method.state import FullState
 from supple.solve.live import Live
 from supple.subspace.window import Window
 
-__all__ = ["follow_load", "follow_pose", "identify_pins", "next_check", "remember_situation", "situation_of"]
+__all__ = [
+    "News",
+    "Refusal",
+    "follow_load",
+    "follow_pose",
+    "follow_touch",
+    "identify_pins",
+    "list_touched",
+    "next_check",
+    "remember_situation",
+    "situation_of",
+]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
 _LONGEST = 10  # reduced steps between checks
 _NEW = 0.75  # ways of the bones in this step: a pose farther from those seen is new
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
@@ -67,6 +82,43 @@ def follow_pose(state: SkippingState, begin: FloatArray, end: FloatArray) -> tup
     starts = state.turn is None or _jumps(turn, state.turn)
     nearest = min((float(np.linalg.norm(end - pose)) for pose in poses), default=np.inf)
     return starts or nearest > _NEW * float(np.linalg.norm(turn)), replace(state, turn=turn)
+
+
+class News(Enum):
+    """How contacts have changed in a step."""
+
+    NONE = "none"
+    LESS = "less"
+    """The last one has parted."""
+    MORE = "more"
+    """Some have come, or the body has touched itself."""
+
+
+class Refusal(Enum):
+    """Why a reduced step does not count."""
+
+    ERROR = "error"
+    """It could not be taken, or a check found too much error in it."""
+    CONTACT = "contact"
+    """It met something new."""
+
+
+def list_touched(touching: Touch | None) -> IntArray:
+    """The vertices that touch something, sorted."""
+    return np.zeros(0, np.int32) if touching is None else np.unique(touching.vertex).astype(np.int32)
+
+
+def follow_touch(before: IntArray, touching: Touch | None) -> tuple[IntArray, News]:
+    """Vertices that have touched something since it was first touched, and what is new about those that do now.
+
+    A contact that comes back, while others stay, is not new.
+    """
+    now = list_touched(touching)
+    if touching is not None and ((touching.source == SELF).any() or not np.isin(now, before).all()):
+        return now, News.MORE
+    if len(now) or not len(before):
+        return before, News.NONE
+    return now, News.LESS
 
 
 def _jumps(change: FloatArray, before: FloatArray) -> bool:

@@ -11,17 +11,20 @@ from supple.cubature import Rule
 from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
-from supple.method.skipping_carried import CarriedModels, Carrier
+from supple.method.skipping_carried import Carrier
+from supple.method.skipping_deciding import Refusal
+from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Kept, Learned, LearnedModel
-from supple.method.skipping_state import Memory
+from supple.method.skipping_model import Kept, Learned, rest_of
+from supple.method.skipping_state import Memory, Progress
+from supple.method.skipping_still import StillSteps
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs, Moment
 from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
-__all__ = ["FAILS", "FullStep", "Learner", "rest_of"]
+__all__ = ["FAILS", "FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
 FAILS = 2.0  #: tolerances that a check or a replayed step may show
@@ -29,7 +32,11 @@ _PASSES = 2  # steps in a row that the basis of before must hold
 _FEWEST = 10  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
+_WORTH = 20  # reduced steps in a row that pay for training
 _PAUSES = 4, 128  # full steps between trainings that do not pay
+_KEPT = 4  # bases with their rules that are remembered
+_FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
+_CHEAP = 50.0, 150  # cube of the rank over the unknowns up to which reduced steps are cheap, and the largest rank
 _RULE = 0.03, 1e-6  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
 
 
@@ -77,15 +84,15 @@ def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
 class Learner:
     """Learns the motion of a body; what it has learned is in the memory of a state."""
 
-    def __init__(self, carrier: Carrier, integrator: str, max_rank: int, newton_tolerance: float) -> None:
-        self._carrier, self._body = carrier, carrier.body
-        self._integrator, self._rank = integrator, max_rank
-        self._models = CarriedModels(carrier, integrator, newton_tolerance)
+    def __init__(
+        self, carrier: Carrier, steps: StillSteps | FramedSteps, integrator: str, max_rank: int | None
+    ) -> None:
+        """`max_rank`: largest rank of a subspace; where None, as large as reduced steps are cheap beside full ones."""
+        self._carrier, self._body, self._steps = carrier, carrier.body, steps
+        self._integrator = integrator
+        cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
+        self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
         self._rest: tuple[bytes, RestStiffness] | None = None
-
-    def model(self, learned: Learned, pose: FloatArray) -> LearnedModel:
-        """The model of what was learned, in a pose."""
-        return self._models.of(learned, pose)
 
     def observe(self, memory: Memory, step: FullStep) -> Memory:
         """The memory after a full step, tested with the basis of before.
@@ -97,15 +104,20 @@ class Learner:
             late = progress._replace(failing=progress.failing + 1, wait=max(0, progress.wait - 1))
             return replace(memory, progress=late)
         pose, u = self._carrier.pose(step.inputs.end), self.displacement(step.end, step.inputs.end)
-        holds = basis is not None and self._holds(basis, step)
+        known = [] if basis is None else [basis]
+        holds = any(self._holds(one, step) for one in (*known, *(kept.basis for kept in memory.kept if not kept.tried)))
         window = memory.window.appended(u, pose)
         failing, stale = progress.failing + 1, 0 if holds else progress.stale + 1
         overdue = stale >= max(_STALE, failing // _PATIENCE)  # seldom where the motion is too rich for any subspace
+        rank = self._rank(progress)
         if len(window) >= _FEWEST and (basis is None or overdue):
-            basis, stale = window.principal(self._rank), 0
+            if basis is not None and basis.rank >= rank and failing >= _UNHELD:
+                rank = min(self.max_rank, int(_GROWS * rank))
+            basis, stale = window.principal(rank), 0
         progress = progress._replace(
-            passes=progress.passes + 1 if holds else 0, failing=failing, stale=stale, wait=max(0, progress.wait - 1)
-        )
+            passes=progress.passes + 1 if holds else 0, failing=failing, stale=stale, wait=max(0, progress.wait - 1),
+            rank=rank,
+        )  # fmt: skip
         return replace(memory, window=window, basis=basis, progress=progress)
 
     def remember(self, memory: Memory, checked: FullState, moment: Moment) -> Memory:
@@ -117,29 +129,35 @@ class Learner:
         """Whether it is time to train a model."""
         return memory.progress.passes >= _PASSES and memory.progress.wait == 0
 
-    def recall(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
-        """The memory with what was kept that holds and repeats a full step, and its model, if there is any."""
+    def recall(self, memory: Memory, step: FullStep) -> Memory | None:
+        """The memory with what was kept that holds and repeats a full step, if there is any."""
         u = self.displacement(step.end, step.inputs.end)
         for kept in reversed(memory.kept):
-            if self._holds(kept.basis, step):
+            if not kept.tried and self._holds(kept.basis, step):
                 learned = kept.about(u, step.end.live.stiffness)
-                model = self._repeat(learned, step, memory.situation.duration)
-                if model is not None:
-                    return replace(memory, learned=learned, basis=learned.basis), model
-        return memory, None
+                if self._repeats(learned, step):
+                    others = (one for one in memory.kept if one is not kept)
+                    return replace(
+                        memory, learned=learned, basis=learned.basis, kept=(*others, kept._replace(tried=True)),
+                        progress=memory.progress._replace(recalled=1),
+                    )  # fmt: skip
+        return None
 
-    def train(self, memory: Memory, step: FullStep) -> tuple[Memory, LearnedModel | None]:
-        """The memory with a new model, and that where it repeats a full step."""
+    def train(self, memory: Memory, step: FullStep) -> tuple[Memory, bool]:
+        """The memory with something new learned, and whether that repeats a full step."""
         end = step.end
         learned = learn(
             memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
-            self.displacement(end, step.inputs.end), rank=self._rank,
+            self.displacement(end, step.inputs.end), rank=self._rank(memory.progress),
             tolerance=max(_RULE[0] * step.tolerance, _RULE[1]), stiffness=end.live.stiffness,
             warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
-        model = self._repeat(learned, step, memory.situation.duration)
-        memory = replace(memory, learned=learned, basis=learned.basis)
-        return (self.pause(memory), None) if model is None else (memory, model)
+        kept = (*(one._replace(tried=False) for one in memory.kept), Kept(learned.basis, learned.rule, tried=True))
+        memory = replace(
+            memory, learned=learned, basis=learned.basis, kept=kept[-_KEPT:],
+            progress=memory.progress._replace(recalled=0),
+        )  # fmt: skip
+        return (memory, True) if self._repeats(learned, step) else (self.pause(memory), False)
 
     def _holds(self, basis: Basis, step: FullStep) -> bool:
         """Whether a basis holds the way of a full step."""
@@ -147,15 +165,10 @@ class Learner:
         moved = self.displacement(step.end, inputs.end) - self.displacement(step.begin, inputs.begin)
         return step.measure.step(rms(rest_of(moved, basis), basis.mass)) < step.tolerance
 
-    def _repeat(self, learned: Learned, step: FullStep, duration: float) -> LearnedModel | None:
-        """The model of what was learned, where it repeats a full step of this length [s]."""
-        begin, model = step.begin, self.model(learned, self._carrier.pose(step.inputs.end))
-        motion = model.project(begin.x, begin.v, begin.a)
-        again = model.step(motion, step.load, duration, model.elastic(motion[0]))
-        if again is None:
-            return None
-        error = rms(model.positions(again.motion[0]) - step.end.x, self._body.mass)
-        return model if step.measure.step(error) < FAILS * step.tolerance else None
+    def _repeats(self, learned: Learned, step: FullStep) -> bool:
+        """Whether what was learned repeats a full step."""
+        x = self._steps.repeat(learned, step.begin, step.load, step.inputs)
+        return x is not None and step.measure.step(rms(x - step.end.x, self._body.mass)) < FAILS * step.tolerance
 
     def displacement(self, state: FullState, moment: Moment) -> FloatArray:
         """u of a state at a moment [m], (n, 3), zero where pins hold."""
@@ -175,20 +188,28 @@ class Learner:
         wait = int(np.clip(2 * memory.progress.pause, *_PAUSES))
         return replace(memory, progress=memory.progress._replace(passes=0, wait=wait, pause=wait))
 
-    def give_up(self, memory: Memory) -> Memory:
-        """The memory after what was learned brought but a few steps; what was kept goes, and something new may come."""
-        kept = tuple(kept for kept in memory.kept if memory.learned is None or kept.rule is not memory.learned.rule)
-        if len(kept) == len(memory.kept):
-            return self.pause(memory)
-        return replace(memory, kept=kept, progress=memory.progress._replace(passes=0))
+    def leave(self, memory: Memory, skipped: int, why: Refusal | None) -> Memory:
+        """The memory at the end of so many reduced steps.
+
+        What was learned and brought but a few lets the next training wait, unless it had been kept. It is not tried
+        again before something else was learned, but where contacts alone ended it.
+        """
+        if why is Refusal.ERROR and skipped < _WORTH:
+            if not memory.progress.recalled:
+                return self.pause(memory)
+            return replace(memory, progress=memory.progress._replace(passes=0, recalled=0))
+        if why is Refusal.CONTACT and memory.learned is not None:
+            used = memory.learned.rule
+            kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)
+            memory = replace(memory, kept=kept)
+        return replace(memory, progress=Progress(avoided=memory.progress.avoided, rank=memory.progress.rank))
+
+    def _rank(self, progress: Progress) -> int:
+        """The largest rank as far as it has grown."""
+        return progress.rank or min(_FIRST, self.max_rank)
 
     def _stiffness(self, pins: Pins) -> RestStiffness:
         key = pins.vertices.tobytes() + pins.held.tobytes()
         if self._rest is None or self._rest[0] != key:
             self._rest = key, RestStiffness(self._body.pinned(pins))
         return self._rest[1]
-
-
-def rest_of(field: FloatArray, basis: Basis) -> FloatArray:
-    """What a basis leaves of a vertex field (n, 3)."""
-    return field - basis.lift(basis.project(field))

@@ -4,7 +4,7 @@ u₀ stays as it is, so that nothing pops when steps become reduced; it is ortho
 the inertia of q is that of the body.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
 
-__all__ = ["Arrival", "Kept", "Learned", "LearnedModel"]
+__all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
@@ -43,10 +43,12 @@ class Kept(NamedTuple):
 
     basis: Basis
     rule: Rule
+    tried: bool = False
+    """Whether it is in use, or has failed since something else was learned."""
 
     def about(self, u: FloatArray, stiffness: float) -> Learned:
         """Learned about a displacement u [m], (n, 3), under a factor of stiffness by events."""
-        return Learned(self.basis, self.rule, u - self.basis.lift(self.basis.project(u)), stiffness)
+        return Learned(self.basis, self.rule, rest_of(u, self.basis), stiffness)
 
 
 class Arrival(NamedTuple):
@@ -67,15 +69,11 @@ class LearnedModel:
 
     def __init__(self, body: Body, learned: Learned, integrator: str, tolerance: float) -> None:
         """`tolerance` is Newton's, relative to the forces that act."""
-        self.learned, self._rank = learned, learned.basis.rank
+        self._body, self.learned, self._rank = body, learned, learned.basis.rank
         self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
-        both = np.column_stack([learned.basis.columns, learned.offset.ravel()])
-        built = ReducedElements.build(body, both, learned.rule.members, learned.rule.weights)
-        self._elements = replace(
-            built,
-            gradient=np.ascontiguousarray(built.gradient[:, :-1]),
-            rest=built.rest + built.gradient[:, -1],
-        ).with_stiffness(learned.stiffness)
+        basis, rule = learned.basis, learned.rule
+        built = ReducedElements.build(body, basis.columns, rule.members, rule.weights, learned.offset)
+        self._elements = built.with_stiffness(learned.stiffness)
         self._scratch = Scratch.of(self._elements, self._rank)
         self._step = still_kernel(self._elements.loops, is_large(self._elements))
         size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
@@ -96,18 +94,24 @@ class LearnedModel:
         """Size of the elastic force on the coordinates."""
         return float(np.linalg.norm(self._elements.force(q)))
 
-    def step(self, motion: FloatArray, load: FloatArray, h: float, elastic: float) -> Arrival | None:
-        """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails."""
+    def step(
+        self,
+        motion: FloatArray,
+        load: FloatArray,
+        h: float,
+        elastic: float,
+        places: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Arrival | None:
+        """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails.
+
+        `places`: positions whose stiffness damps it, and positions that are no motion, where the subspace does not hold
+        them.
+        """
         e, s = self._elements, self._scratch
-        pull, M, origin = self.learned.basis.columns.T @ load.ravel(), _NOTHING, motion[0]
+        pull, M, back = self.learned.basis.columns.T @ load.ravel(), _NOTHING, np.zeros(self._rank)
         if self._damping.stiffness > 0.0 and self._kind:
-            cv = self._kind / h  # 1/h and 2/h
-            shape = motion[0]
-            if self._kind == KINDS["newmark"]:
-                shape = shape + shorten(h * motion[1], e.gradient @ (h * motion[1]))
-                origin = motion[0] + 0.5 * h * motion[1]
-            M = cv * self._damping.stiffness * e.stiffness(shape, form=VISCOUS)
-            pull = pull + M @ origin
+            M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
+            pull = pull + back
         scalars = np.array((h, self._kind, self._damping.mass, self._tolerance, self._floor, _ITERATIONS, elastic))
         end, iterations, residual, elastic, status, _ = self._step(
             s.address, e.gradient, e.single, e.rest, e.table, e.bounds, motion, np.zeros((0, 3, self._rank)),
@@ -115,5 +119,30 @@ class LearnedModel:
         )  # fmt: skip
         if status != CONVERGED or not np.isfinite(end).all():
             return None
-        drag = M @ (end[0] - origin) if len(M) else np.zeros(self._rank)
+        drag = M @ end[0] - back if len(M) else back
         return Arrival(end, iterations, residual, elastic, drag)
+
+    def _drag(self, motion: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
+        """M and b of the force M q - b by which stiffness damps a step of h [s]."""
+        e, (q, v) = self._elements, motion[:2]
+        shape, origin = q, q
+        if self._kind == KINDS["newmark"]:
+            shape, origin = q + shorten(h * v, e.gradient @ (h * v)), q + 0.5 * h * v
+        M = self._kind / h * self._damping.stiffness * e.stiffness(shape, form=VISCOUS)  # 1/h and 2/h
+        return M, M @ origin
+
+    def _drag_from(self, shape: FloatArray, origin: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
+        """The same with the stiffness at positions `shape`, for motion from positions `origin` [m], (n, 3), which the
+        subspace does not hold: what it leaves of both are two columns more."""
+        basis, rule = self.learned.basis, self.learned.rule
+        here, still = ((basis.project(x - self._origin), rest_of(x - self._origin, basis)) for x in (shape, origin))
+        columns = np.column_stack([basis.columns, here[1].ravel(), still[1].ravel()])
+        elements = ReducedElements.build(self._body, columns, rule.members, rule.weights, self.learned.offset)
+        K = elements.with_stiffness(self.learned.stiffness).stiffness(np.append(here[0], (1.0, 0.0)), form=VISCOUS)
+        M = self._kind / h * self._damping.stiffness * K[: self._rank]
+        return np.ascontiguousarray(M[:, : self._rank]), M @ np.append(still[0], (0.0, 1.0))
+
+
+def rest_of(field: FloatArray, basis: Basis) -> FloatArray:
+    """What a basis leaves of a vertex field (n, 3)."""
+    return field - basis.lift(basis.project(field))

@@ -13,7 +13,7 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.method.checks import check_duration, refuse_other_pins
+from supple.method.checks import check_duration, check_skipping, refuse_other_pins
 from supple.method.full import FullSolver
 from supple.method.skipping_carried import CarriedModels, Carrier
 from supple.method.skipping_paper_basis import Grower, Grown
@@ -63,12 +63,9 @@ class PaperSkippingSolver:
         """
         error = _ERROR.get(integrator, _DYNAMIC) if tolerance is None else tolerance
         discard = _DISCARD.get(integrator, _DYNAMIC) if discard is None else discard
-        if not (np.isfinite(error) and 0.0 <= error < 1.0):
-            raise SceneError(f"a tolerance of {error:g} is no relative error: give one from 0 to below 1.")
+        check_skipping(error, throttle)
         if not (np.isfinite(discard) and 0.0 < discard < 1.0):
             raise SceneError(f"a discard of {discard:g} is no share of a displacement: give one between 0 and 1.")
-        if not (np.isfinite(throttle) and throttle >= 0.0):
-            raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
         if max_rank < 2:
             raise SceneError(f"a max_rank of {max_rank} leaves nothing when the basis is halved: give 2 or more.")
         if rig is not None and integrator != "static":

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
+from supple.method.reduced_state import ReducedState
 from supple.method.skipping_model import Kept, Learned
 from supple.method.state import FullState, pack_live, pack_state, unpack_live, unpack_state
 from supple.solve.live import Live
@@ -47,6 +48,10 @@ class Progress(NamedTuple):
     """Steps before the old factor is tried again for a full one."""
     avoided: int = 0
     """What `avoid` was last set to: it grows fourfold while that fails."""
+    rank: int = 0
+    """Largest rank of a basis, as far as it has grown; 0 before it has."""
+    recalled: int = 0
+    """1 while something is in use that was kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +69,7 @@ class Memory:
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
     kept: tuple[Kept, ...] = ()
-    """What is tried before anything is learned anew, last one first."""
+    """What was learned before and is tried before anything is learned anew, last one first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +80,8 @@ class SkippingState:
     """[s]"""
     memory: Memory
     full: FullState | None = None
-    motion: FloatArray | None = None
-    """Coordinates, velocities and accelerations in a reduced step, (3, r)."""
+    motion: FloatArray | ReducedState | None = None
+    """Coordinates, velocities and accelerations in a reduced step, (3, r); with a frame where the body has one."""
     live: Live = field(default_factory=Live)
     elastic: float = 0.0
     """Size of the elastic force on the coordinates."""
@@ -96,6 +101,8 @@ class SkippingState:
     """By how much they had changed [N], (n, 3)."""
     turn: FloatArray | None = None
     """By how much the pose of the bones had changed, (p,)."""
+    touched: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Vertices that have touched something since it was first touched in a row of steps, sorted."""
 
 
 def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
@@ -105,7 +112,11 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
     if state.full is not None:
         arrays |= {f"full/{name}": array for name, array in pack_state(state.full).items()}
     arrays |= pack_live(state.live)
-    found: dict[str, NDArray[np.generic] | None] = {"motion": state.motion, "load": state.load, "trend": state.trend}
+    found: dict[str, NDArray[np.generic] | None] = {"load": state.load, "trend": state.trend, "touched": state.touched}
+    if isinstance(state.motion, ReducedState):
+        found |= {f"framed/{name}": array for name, array in state.motion.pack().items()}
+    else:
+        found["motion"] = state.motion
     found |= {"turn": state.turn, "matrix": memory.matrix, "pose": memory.pose}
     if memory.window.fields:
         found |= {
@@ -128,7 +139,10 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         "duration": memory.situation.duration,
         "stiffness": memory.situation.stiffness,
         "rule": None if learned is None else [learned.rule.training_error, learned.stiffness],
-        "kept": [[kept.rule.training_error, learned is not None and kept.rule is learned.rule] for kept in memory.kept],
+        "kept": [
+            [kept.rule.training_error, learned is not None and kept.rule is learned.rule, kept.tried]
+            for kept in memory.kept
+        ],
     }
     arrays |= {name: array for name, array in found.items() if array is not None}
     arrays["pins"] = np.frombuffer(memory.situation.pins, np.uint8)
@@ -159,22 +173,27 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
         rule = Rule(np.asarray(arrays["members"], np.int64), found["weights"], error, trainer="pool")
         learned = Learned(own, rule, found["offset"], stiffness)
     kept = []
-    for k, (error, is_used) in enumerate(known):
+    for k, (error, is_used, tried) in enumerate(known):
         space = basis(f"kept{k}")
         assert space is not None
         members, weights = (arrays[f"kept{k}/{part}"] for part in ("members", "weights"))
         rule = Rule(np.asarray(members, np.int64), np.asarray(weights, np.float64), error, trainer="pool")
-        kept.append(Kept(space, learned.rule if is_used and learned is not None else rule))
+        kept.append(Kept(space, learned.rule if is_used and learned is not None else rule, tried))
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
     progress = Progress(*numbers["progress"])
     memory = Memory(
         window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), tuple(kept)
     )
-    full = {name.removeprefix("full/"): array for name, array in arrays.items() if name.startswith("full/")}
+    full, framed = (
+        {name.removeprefix(kind): array for name, array in arrays.items() if name.startswith(kind)}
+        for kind in ("full/", "framed/")
+    )
+    motion = ReducedState.unpack(framed) if framed else found.get("motion")
+    touched = np.asarray(arrays.get("touched", ()), np.int32)
     return SkippingState(
-        memory=memory, full=unpack_state(full) if full else None, motion=found.get("motion"), live=unpack_live(arrays),
-        load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"),
+        memory=memory, full=unpack_state(full) if full else None, motion=motion, live=unpack_live(arrays),
+        load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"), touched=touched,
         **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 

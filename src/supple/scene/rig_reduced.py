@@ -52,8 +52,6 @@ def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
         yield "training.region, which is of bodies in pose space: remove it"
     if posed and scene.time.integrator == "newmark":
         yield 'time.integrator = "newmark" for a body in pose space: use "implicit_euler"'
-    if scene.method.name == "skipping" and scene.time.integrator == "newmark":
-        yield 'time.integrator = "newmark" for a body with a rig: use "implicit_euler"'
     if rig.hold == "none":
         yield 'rig.hold = "none", for nothing would tie flesh to bones: use hold = "bones"'
     for number, pin in enumerate(scene.pin):

@@ -149,7 +149,10 @@ class MethodTable(Section):
         default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
     )
     max_rank: int | None = Field(
-        default=None, ge=1, le=300, description="skipping: largest subspace that is learned (45; of the paper 20)"
+        default=None,
+        ge=1,
+        le=300,
+        description="skipping: largest subspace that is learned (45, or more where that is cheap; of the paper 20)",
     )
     estimator: Literal["checks", "paper"] = Field(
         default="checks",

@@ -1,0 +1,128 @@
+"""Reduced steps of a body that pins or bones hold: coordinates about its rest shape, or about that of a pose."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.result import Touch
+from supple.method.full import FullSolver
+from supple.method.reduced_state import ReducedState
+from supple.method.skipping_carried import CarriedModels, Carrier
+from supple.method.skipping_model import Arrival, Learned, LearnedModel, rest_of
+from supple.method.skipping_state import SkippingState
+from supple.method.state import FullState
+from supple.solve.inputs import Inputs
+
+__all__ = ["Entry", "StillSteps", "Taken"]
+
+FloatArray = NDArray[np.float64]
+_NO_POSE = np.zeros(0)
+
+
+class Entry(NamedTuple):
+    """A motion as reduced steps go on from it."""
+
+    motion: FloatArray | ReducedState
+    elastic: float = 0.0
+    full: FullState | None = None
+
+
+class Taken(NamedTuple):
+    """The end of a reduced step."""
+
+    motion: FloatArray | ReducedState
+    x: FloatArray
+    """[m], (n, 3)"""
+    moved: float
+    """Root of the mean square of velocities [m/s], in statics of displacements [m]."""
+    iterations: int
+    residual: float
+    elastic: float = 0.0
+    drag: FloatArray | None = None
+    """Damping force by stiffness [N], (n, 3), where the subspace knows it."""
+    full: FullState | None = None
+    touching: Touch | None = None
+
+
+class StillSteps:
+    """Steps in what a pinned body has learned, or one that bones take along."""
+
+    def __init__(self, carrier: Carrier, full: FullSolver, integrator: str, newton_tolerance: float) -> None:
+        self._carrier, self._body, self._full = carrier, carrier.body, full
+        self._static = integrator == "static"
+        self._models = CarriedModels(carrier, integrator, newton_tolerance)
+
+    def enter(self, learned: Learned, full: FullState, inputs: Inputs) -> Entry:
+        """A full state at the end of a step."""
+        pose = self._carrier.pose(inputs.end)
+        model = self._models.of(learned, pose)
+        motion = model.project(full.x, full.v, full.a)
+        u = self._carrier.displacement(full.x, pose, full.live.pins(self._body.pins))
+        motion[0] = learned.basis.project(u)  # blends are no rotations
+        return Entry(motion, model.elastic(motion[0]), None if self._carrier.rig is None else full)
+
+    def repeat(self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs) -> FloatArray | None:
+        """Positions [m], (n, 3), after a step from a full state; None where it fails."""
+        model = self._models.of(learned, self._carrier.pose(inputs.end))
+        motion = model.project(begin.x, begin.v, begin.a)
+        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), self._find_drag(begin, inputs))
+        return None if end is None else model.positions(end.motion[0])
+
+    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
+        """A step under forces on the vertices [N], (n, 3); None where Newton's method fails."""
+        model, h = self._model(state, self._carrier.pose(inputs.end)), inputs.duration
+        begin = motion = _coordinates(state)
+        places = None
+        if state.full is not None and not self._static:
+            motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
+            places = self._find_drag(replace(state.full, live=state.live), inputs)
+        end = model.step(motion, load, h, state.elastic, places)
+        if end is None:
+            return None
+        moved = end.motion[0] if self._static else end.motion[1]
+        if state.full is not None and not self._static:
+            moved = (end.motion[0] - begin[0]) / h
+        size = float(np.linalg.norm(moved) / np.sqrt(self._body.mass.sum()))
+        drag = None
+        if not self._static and self._body.damping.stiffness > 0.0:
+            drag = self._body.mass[:, None] * model.learned.basis.lift(end.drag)
+        x = model.positions(end.motion[0])
+        full = None if state.full is None else self._arrive(model, end, x, state.full, inputs)
+        return Taken(end.motion, x, size, end.iterations, end.residual, end.elastic, drag, full)
+
+    def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """Of all or of chosen vertices [m], (k, 3)."""
+        return self._model(state, _NO_POSE).positions(_coordinates(state)[0], vertices)
+
+    def lift(self, state: SkippingState) -> FullState:
+        """The motion of every vertex."""
+        model, (q, v, a) = self._model(state, _NO_POSE), _coordinates(state)
+        basis = model.learned.basis
+        return FullState(state.time, model.positions(q), basis.lift(v), basis.lift(a), state.live)
+
+    def _find_drag(self, begin: FullState, inputs: Inputs) -> tuple[FloatArray, FloatArray] | None:
+        """What damping by stiffness needs to know where bones move a body out of its subspace."""
+        return None if self._carrier.rig is None else self._full.find_drag(begin, inputs)
+
+    def _model(self, state: SkippingState, pose: FloatArray) -> LearnedModel:
+        assert state.memory.learned is not None
+        return self._models.of(state.memory.learned, pose)
+
+    def _arrive(self, model: LearnedModel, end: Arrival, x: FloatArray, begin: FullState, inputs: Inputs) -> FullState:
+        """The motion of every vertex after a reduced step of a body that bones take along.
+
+        What the subspace leaves of it follows from positions alone, as where pins prescribe them.
+        """
+        if self._static:
+            return FullState(inputs.end.time, x, np.zeros_like(x), np.zeros_like(x), begin.live)
+        basis, h = model.learned.basis, inputs.duration
+        v = basis.lift(end.motion[1]) + rest_of((x - begin.x) / h, basis)
+        a = basis.lift(end.motion[2]) + rest_of((v - begin.v) / h, basis)
+        return FullState(inputs.end.time, x, v, a, begin.live)
+
+
+def _coordinates(state: SkippingState) -> FloatArray:
+    assert isinstance(state.motion, np.ndarray)
+    return state.motion
