@@ -1,5 +1,8 @@
 """The potential of frozen contacts: penalty and friction, each a function of Jx = sum_k w_k x_k."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -48,6 +51,13 @@ class ContactPotential:
             self.friction = Friction(contacts.normal, friction * lagged, slip)
             self.origin = self._gap(x_begin) + duration * contacts.velocity
             """Gaps without any slide [m], (m, 3)."""
+
+    def renumbered(self, vertices: NDArray[np.int32], count: int) -> "ContactPotential":
+        """The same contacts over `count` vertices of which those of each contact are `vertices`, (m, 4)."""
+        other = copy(self)
+        other.contacts = replace(self.contacts, vertices=vertices)
+        other._J = csr_array((self._J.data, vertices.ravel(), self._J.indptr), (len(vertices), count))
+        return other
 
     @property
     def rubs(self) -> bool:
