@@ -2,16 +2,20 @@
 
 import numpy as np
 import pytest
-from condensation_helpers import Fixed, sparse_model, tip
+from condensation_helpers import Fixed, make_step, random_rule, sparse_model, tip
 from helpers import DOWN
 from reduced_helpers import beam, complete_model, modal_model, run
 
 from supple.elastic import Damping
+from supple.linalg.orthonormal import orthonormalise
 from supple.method import FullSolver
 from supple.method.condensation import CondensationSolver
 from supple.method.condensation_region import Ground
+from supple.method.condensation_state import CondensedState, fold_back
+from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
 from supple.solve import Grab, NodalForce, SetStiffness
+from supple.subspace import Basis, linear_modes
 
 H = 0.01
 
@@ -90,6 +94,34 @@ def test_random_regions_every_step_stay_stable() -> None:
     heights = np.array([solver.positions(state, free)[:, 1].min() for state in states])
     assert np.isfinite(heights).all()
     assert np.ptp(heights[400:]) < 0.2 * np.ptp(heights)
+
+
+def test_vertices_that_come_and_go_keep_the_momentum_of_a_free_body() -> None:
+    """Translations are in the span, so that the nearest motion has the same momentum; inner forces have none."""
+    body, rng = beam(pins=None), np.random.default_rng(0)
+    shifts = np.tile(np.eye(3), (len(body.mass), 1))
+    columns = orthonormalise(np.column_stack([shifts, linear_modes(body, 5).columns]), np.repeat(body.mass, 3))
+    basis = Basis(columns, body.mass, "shifts and modes", np.ones(columns.shape[1]))
+    ground, full = Ground(body, basis), np.sort(rng.choice(len(body.mass), 20, replace=False)).astype(np.int32)
+    q = 0.1 * rng.standard_normal((3, basis.rank))
+    motion = rng.standard_normal((3, 20, 3))
+    motion[0] = 0.01 * motion[0] + ground.rest[full]
+    state = CondensedState(0.0, q, full, motion, np.zeros(20, np.int32))
+
+    def momentum(one: CondensedState) -> np.ndarray:
+        return body.mass @ one.place(ground, level=1)
+
+    for keep in (rng.random(20) < 0.5, np.zeros(20, bool)):
+        np.testing.assert_allclose(momentum(fold_back(state, ground, keep)), momentum(state), rtol=1e-9)
+    more = ground.cut(np.union1d(full, [0, 1, 2, 3]))
+    grown = state._replace(full=more.full, motion=state.gather(more)[:, : more.size].reshape(3, -1, 3))
+    np.testing.assert_allclose(momentum(grown), momentum(state), rtol=1e-12)
+    step, z = make_step(
+        more, ReducedModel(basis, random_rule(body, 12), np.zeros((3 * len(body.mass), 0)), 1e9), h=None
+    )
+    shift = np.concatenate([np.tile([1.0, 0.0, 0.0], len(more.full)), basis.project(shifts[:, 0].reshape(-1, 3))])
+    forces = step.terms(z)["elastic force"]
+    assert abs(forces @ shift) < 1e-9 * np.abs(forces) @ np.abs(shift)
 
 
 def test_checkpoint_goes_on_bit_for_bit() -> None:

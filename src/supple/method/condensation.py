@@ -15,6 +15,7 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings
+from supple.method.condensation_error import ErrorOracle
 from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
 from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import Ground
@@ -32,12 +33,14 @@ from supple.solve.inputs import Inputs
 from supple.solve.integrator import INTEGRATORS
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensationSolver", "Releasing"]
+__all__ = ["CondensationSolver", "Releasing", "Seeing"]
 
 FloatArray = NDArray[np.float64]
 Releasing = Literal["settled", "frames", "motion"]
+Seeing = Literal["contact", "error"]
 _RINGS = 3.0  # edges about what touches that are full where nobody says how far
 _POP = 2e-4  # sizes of the body by which a vertex may jump as it returns to the subspace
+_STRAYS = 0.3  # share of the accuracy by which it may, where that is more
 _SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared, below which the paper's patches return
 
 
@@ -59,13 +62,16 @@ class CondensationSolver:
         radius: float | None = None,
         weights: Weights = "subtract",
         release: Releasing = "settled",
-        oracle: Oracle | None = None,
+        oracle: Seeing | Oracle | None = None,
+        accuracy: float = 0.01,
     ) -> None:
         """`tolerance` is Newton's, relative to the forces that act.
 
         `radius`: reach of full space about what touches, in longest sides of the body. `weights`: how the rule's
         elements count beside exact ones (method/condensation_potential.py). `release`: when vertices return to the
-        subspace. `oracle`: in place of these.
+        subspace. `oracle`: full space about what touches ("contact", where a radius is given) or wherever forces are
+        out of balance, as far about it as an `accuracy` of patches relative to the displacement takes ("error"); or one
+        of your own, which also says what returns.
         """
         check_settings(integrator, tolerance)
         if integrator == "newmark":
@@ -84,7 +90,9 @@ class CondensationSolver:
         self.radius = _RINGS * edge if radius is None else radius * side
         """[m]"""
         elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
-        oracle = oracle or Union(self._make_oracles(release, body.mesh.size()))
+        self._oracle = oracle if isinstance(oracle, str) else "" if oracle else "error" if radius is None else "contact"
+        if oracle is None or isinstance(oracle, str):
+            oracle = self._make_oracle("contact" if self._oracle == "contact" else "error", release, accuracy, edge)
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
             ground, elements, model.basis.importance, Handles(ground.rows, body.mass, 0.0), oracle,
@@ -101,13 +109,17 @@ class CondensationSolver:
         held = body.pins.vertices[body.pins.held.all(axis=1)]
         self._free = np.setdiff1d(np.arange(len(body.mass)), held)
 
-    def _make_oracles(self, release: Releasing, size: float) -> list[Oracle]:
-        contact = ContactOracle(self._ground, self.radius)
+    def _make_oracle(self, kind: Seeing, release: Releasing, accuracy: float, edge: float) -> Oracle:
+        size, ground = self.body.mesh.size(), self._ground
+        sees: Oracle = ContactOracle(ground, self.radius)
+        if kind == "error":
+            sees = ErrorOracle(ground, accuracy, self.radius, edge)
         if release == "frames":
-            return [contact]
+            return sees
+        holds: Oracle = SettledOracle(_POP * size, _STRAYS * accuracy)
         if release == "motion":
-            return [contact, MotionOracle(_SLOW * size, _STEADY * size)]
-        return [contact, SettledOracle(_POP * size)]
+            holds = MotionOracle(_SLOW * size, _STEADY * size)
+        return Union([sees, holds])
 
     def start(self, inputs: Inputs | None = None) -> CondensedState:
         state = self._reduced.start(inputs)
@@ -155,11 +167,12 @@ class CondensationSolver:
     def describe(self) -> list[str]:
         size = self._ground.most
         beside = {"subtract": "less what exact ones stand for", "paper": "without exact ones, as [TMDK15] prints it"}
+        grows = ", more where forces are out of balance" if self._oracle == "error" else ""
         return [
             f"subspace condensation, {self._ground.rank} coordinates and up to {3 * size:,} unknowns of full space, "
             f"{self._integrator.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
-            f"full space within {self.radius:.3g} m of what touches; elsewhere forces from {self.model.rule.size:,} of "
-            f"{len(self.body.mesh.tets):,} elements, {beside[self._weights]}",
+            f"full space within {self.radius:.3g} m of what touches{grows}; elsewhere forces from "
+            f"{self.model.rule.size:,} of {len(self.body.mesh.tets):,} elements, {beside[self._weights]}",
         ]
 
     def full_vertices(self, state: CondensedState) -> NDArray[np.int32]:
@@ -181,7 +194,11 @@ class CondensationSolver:
             reduced = None
             if round.potential is None and step.is_empty:
                 reduced = self._step_reduced(state, inputs, tally)
-                return self._lift(reduced), 0.0
+                if self.is_static:
+                    step.look(None, None, reduced)
+                if step.is_empty:
+                    return self._lift(reduced), 0.0
+                reduced = None
             return step.solve(round, predicted)
 
         if self._loop is None:

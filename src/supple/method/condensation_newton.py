@@ -21,6 +21,7 @@ __all__ = ["Found", "measure", "minimise"]
 
 FloatArray = NDArray[np.float64]
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
+_OVERSHOT = 0.3  # a step of which less is left went much too far
 _INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence makes the others
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 
@@ -43,6 +44,15 @@ def measure(region: Region, g: FloatArray) -> float:
     return float(np.sqrt(np.vdot(above, above) + below @ below))
 
 
+def lean(region: Region, g: FloatArray) -> float:
+    """Size of forces on z as the subspace alone would see them: Uᵀ f of the whole body.
+
+    Forces in a patch are many times those that move the body. A residual that is small beside the former may still be
+    large beside the latter.
+    """
+    return float(np.linalg.norm(g[region.size :] + g[: region.size] @ region.U_full))
+
+
 def minimise(
     step: Condensed,
     z: FloatArray,
@@ -54,19 +64,26 @@ def minimise(
     exact: bool,
     watch: Stopwatch,
 ) -> Found:
-    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor); `exact` as in `Condensed.stiffen`."""
-    region, goal, linear = step.region, max(tolerance * reference, floor), 0
+    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor), and likewise as the subspace sees it.
+
+    `exact` as in `Condensed.stiffen`.
+    """
+    region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
-        gradient = step.gradient(z)
+        terms = step.terms(z)
+        gradient = np.asarray(sum(terms.values()))
+        leaning = max(tolerance * sum(lean(region, g) for name, g in terms.items() if name != "inertia"), floor)
     for iteration in range(max_iterations + 1):
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)
-        if size <= goal:
+        if size <= goal and lean(region, gradient) <= leaning:
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction, matrix = _find_direction(step, z, gradient, max(_INEXACT, 0.5 * goal / size), exact, watch)
+        direction, matrix = _find_direction(
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), exact, cautious, watch
+        )
         linear += matrix.iterations
         if iteration == 0:
             weights = matrix.diagonal[:, [0, 4, 8]] * z[: region.size].reshape(-1, 3)
@@ -79,22 +96,29 @@ def minimise(
         with watch.phase("assembly"):
             there = step.gradient(ahead)
         if measure(region, there) <= _CLEAR * size:  # False for NaN
-            z, gradient = ahead, there
+            z, gradient, cautious = ahead, there, False
             continue
         with watch.phase("line search"):
-            z, _ = search_line(step.energy, z, ahead, slope, size / reference)
+            z, share = search_line(step.energy, z, ahead, slope, size / reference)
+        cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if z is ahead else step.gradient(z)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
 
 
 def _find_direction(
-    step: Condensed, z: FloatArray, gradient: FloatArray, tolerance: float, exact: bool, watch: Stopwatch
+    step: Condensed,
+    z: FloatArray,
+    gradient: FloatArray,
+    tolerance: float,
+    exact: bool,
+    cautious: bool,
+    watch: Stopwatch,
 ) -> tuple[FloatArray, Bordered]:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
     for form, whole in ((EXACT, exact), (PROJECTED, False)):
         with watch.phase("assembly"):
-            matrix = step.stiffen(z, form, exact=whole)
+            matrix = step.stiffen(z, form, exact=whole, cautious=cautious)
         try:
             with watch.phase("solve"):
                 return -matrix.solve(gradient, tolerance), matrix

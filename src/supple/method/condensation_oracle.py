@@ -3,7 +3,7 @@
 An oracle wants vertices to be full in the coming step, and holds full ones that must not return to the subspace yet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -35,6 +35,10 @@ class Sight:
     """[s]; 0 in statics."""
     seeds: IntArray = field(default_factory=lambda: _NOBODY)
     """Vertices that touch something or are pushed at a point."""
+    loaded: IntArray = field(default_factory=lambda: _NOBODY)
+    """Vertices that forces push, gravity apart."""
+    unbalance: Callable[[IntArray], FloatArray] | None = None
+    """Of chosen vertices: elastic and inertial forces less the loads [N], (k, 3)."""
 
 
 class Oracle(Protocol):
@@ -87,10 +91,10 @@ class SettledOracle:
     those leave that are far from what does not settle.
     """
 
-    def __init__(self, tolerance: float, share: float = 0.0, most: int = 30) -> None:
+    def __init__(self, tolerance: float, share: float = 0.0) -> None:
         """`tolerance` [m] in position, and per step in velocity, or `share` of the patch's displacement where that is
-        more; after `most` steps without cause vertices leave anyway."""
-        self._tolerance, self._share, self._most = tolerance, share, most
+        more."""
+        self._tolerance, self._share = tolerance, share
 
     def want(self, sight: Sight) -> IntArray:
         return _NOBODY
@@ -100,8 +104,6 @@ class SettledOracle:
         held = np.zeros(len(state.full), np.bool_)
         for patch in find_patches(ground, state.full):
             idle = state.idle[patch]
-            if idle.min() >= self._most:
-                continue
             away = stray(state, ground, patch)
             far = np.linalg.norm(state.motion[0, patch] - ground.rest[state.full[patch]], axis=1).max()
             limit = max(self._tolerance, self._share * float(far))

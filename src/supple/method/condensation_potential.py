@@ -139,11 +139,12 @@ class Condensed:
         size = self.region.size
         return np.concatenate([np.repeat(self.region.mass, 3) * z[:size], self.region.left @ z[size:]])
 
-    def stiffen(self, z: FloatArray, form: int = EXACT, *, exact: bool = True) -> Bordered:
+    def stiffen(self, z: FloatArray, form: int = EXACT, *, exact: bool = True, cautious: bool = False) -> Bordered:
         """∇²Φ in a form of elastic/kernels.py.
 
         `exact`: with what is taken away at Uq. Without, the rule's tets outside stand for the rest, a matrix that is
         positive where the other may not be; Newton's method needs few iterations more (gradients are the same).
+        `cautious` bounds the terms of contacts from above.
         """
         region, m = self.region, self.motion
         y, q = region.place(z), z[region.size :]
@@ -160,7 +161,7 @@ class Condensed:
             matrix.C += factor * drag.C
             matrix.B += factor * drag.B
         if self.joints:
-            matrix.springs = self._join(y)
+            matrix.springs = self._join(y, cautious)
         return matrix
 
     def make_drag(self, z: FloatArray, beta: float) -> "Condensed":
@@ -195,7 +196,7 @@ class Condensed:
             np.zeros(count), edge, C, 0.5 * (B + B.T), Handled.none(rank),
         )  # fmt: skip
 
-    def _join(self, y: FloatArray) -> Handled:
+    def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""
         region, rank = self.region, len(self.frequencies)
         width = max(joint.weights.shape[1] for joint in self.joints)
@@ -209,7 +210,7 @@ class Condensed:
             places[mixed] = np.arange(len(mixed))
             share = np.where(outside[mixed], weights[mixed], 0.0)
             H = np.einsum("mk,mkir->mir", share, region.U.reshape(-1, 3, rank)[rows[mixed]])
-        curvature = np.concatenate([joint.curvature(y) for joint in self.joints])
+        curvature = np.concatenate([joint.curvature(y, cautious=cautious) for joint in self.joints])
         return Handled(
             np.where(outside, 0, rows), np.where(outside, 0.0, weights), np.ascontiguousarray(curvature), places, H
         )

@@ -4,7 +4,7 @@ The first round's contacts are those that a look ahead finds, so that a region g
 later look finds more, it grows again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import elastic_gradient
 from supple.method.condensation_newton import measure, minimise
 from supple.method.condensation_oracle import Oracle, Sight
 from supple.method.condensation_potential import Condensed, Weights
@@ -22,7 +23,7 @@ from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.method.reduced_handles import Handles
 from supple.solve.events import Grab
-from supple.solve.forces import NodalForce
+from supple.solve.forces import Force, NodalForce
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import Integrator
 from supple.solve.newton import NewtonFailure
@@ -39,6 +40,7 @@ _EXACT = 0.15  # the same, above which statics is worth the exact matrix
 _ROUGH = 1e-2  # residual at which a rough round ends
 _NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow
+_MORE = 8  # times that it may grow between two looks for contacts, in statics
 
 
 class Tools:
@@ -85,7 +87,7 @@ class CondensedStep:
         self._lift, self._tally, self._watch = lift, tally, watch
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
-        self._pushed = self._find_pushed()
+        self._pushed, self._loaded = self._find_pushed(4), self._find_pushed()
         self.wanted = np.zeros(0, np.int32)
         self._rounds = 0
         self._region: Region | None = None
@@ -104,23 +106,42 @@ class CondensedStep:
         """Whether no vertex is full, nor has any cause to be."""
         return not len(self._state.full) and not len(self.wanted)
 
-    def look(self, potential: ContactPotential | None, x: FloatArray | None) -> None:
-        """Let the oracle see contacts at positions x [m], (n, 3), and note whom it wants."""
+    def look(
+        self, potential: ContactPotential | None, x: FloatArray | None, solved: CondensedState | None = None
+    ) -> None:
+        """Let the oracle see contacts at positions x [m], (n, 3), and the balance of forces as the step begins, or
+        where it was `solved`; note whom it wants."""
         seeds = self._pushed
         if potential is not None and x is not None:
             contacts = potential.contacts
             near = contacts.depth(x) > -_NEAR * self._tools.edge
             touching = contacts.vertices[near][contacts.weights[near] != 0.0]
             seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
-        sight = Sight(self._tools.ground, self._state, self._duration, seeds)
         with self._watch.phase("region"):
+            now, moment = (self._state, self._inputs.begin) if solved is None else (solved, self._inputs.end)
+            # A state that no step has led to need not be in balance
+            looks = now.steps > 0 and potential is None
+            unbalance = partial(self._unbalance, now, now.live.forces(moment.forces)) if looks else None
+            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, unbalance)
             self.wanted = np.union1d(self.wanted, self._tools.oracle.want(sight)).astype(np.int32)
 
     def solve(self, round: Round, predicted: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
-        if self._rounds <= _GROWS:
+        if self._rounds <= _GROWS and round.potential is not None:
             self.look(round.potential, predicted if round.start is None else round.start)
+        resolution = self._minimise(round)
+        # A next step lets a region grow that is too small; equilibrium has none
+        for _ in range(_MORE if self._still and self._rounds <= _GROWS else 0):
+            known = len(self.wanted)
+            self.look(None, None, self._arrive(self.z))
+            if len(self.wanted) == known:
+                break
+            resolution = self._minimise(round)
+        return self._lift(self._arrive(self.z)), resolution
+
+    def _minimise(self, round: Round) -> float:
+        """Newton's method in the region that is wanted by now; the size of forces that are taken for zero [N]."""
         first = self._region is None
         with self._watch.phase("region"):
             self._grow(round.potential)
@@ -143,7 +164,7 @@ class CondensedStep:
         self._tally.linear += found.linear
         if not round.rough:
             self._tally.residual = max(self._tally.residual, found.residual)
-        return self._lift(self._arrive(self.z)), tools.unit * max(tools.tolerance * reference, tools.floor)
+        return tools.unit * max(tools.tolerance * reference, tools.floor)
 
     def finish(self) -> CondensedState:
         """The state at the end of the step."""
@@ -166,14 +187,28 @@ class CondensedStep:
             steps=self._state.steps + 1,
         )  # fmt: skip
 
-    def _find_pushed(self) -> IntArray:
-        """Vertices that a user pulls, or that a force at a point pushes."""
+    def _find_pushed(self, most: int | None = None) -> IntArray:
+        """Vertices that a user pulls, or that forces on no more than `most` vertices push."""
         pushed = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
-        pushed += [
-            np.asarray(force.vertices, np.int32)
-            for force in self._forces if isinstance(force, NodalForce) and len(force.vertices) <= 4
-        ]  # fmt: skip
+        loads = [force.vertices for force in self._forces if isinstance(force, NodalForce)]
+        pushed += [np.asarray(load, np.int32) for load in loads if most is None or len(load) <= most]
         return np.unique(np.concatenate([np.zeros(0, np.int32), *pushed]))
+
+    def _unbalance(self, state: CondensedState, forces: Sequence[Force], vertices: IntArray) -> FloatArray:
+        """Elastic and inertial forces less loads at chosen vertices, ascending, in a state [N], (k, 3)."""
+        ground, body = self._tools.ground, self._tools.ground.body
+        order = np.argsort(vertices, kind="stable")
+        region = ground.cut(vertices[order])
+        factor = state.live.stiffness
+        parts = region.parts if factor == 1.0 else tuple(part.with_stiffness(factor) for part in region.parts)
+        out = elastic_gradient(parts, state.place(ground, region.vertices))[: len(vertices)]
+        if not self._still:
+            moves = state.place(ground, region.full, 2) + body.damping.mass * state.place(ground, region.full, 1)
+            out += region.mass[:, None] * moves
+        out -= self._push(region, forces)[: region.size].reshape(-1, 3)
+        found = np.empty_like(out)
+        found[order] = out
+        return found
 
     def _grow(self, potential: ContactPotential | None) -> None:
         """Cut the region of this round, and go on in it from where the step is."""
@@ -194,8 +229,9 @@ class CondensedStep:
         else:
             self.z = self._arrive_in(old, region)
         self._region = region
+        push, slowed = self._push(region, self._forces), ground.body.damping.mass
         step = Condensed(
-            region, self._elements, tools.frequencies, self._motion, ground.body.damping.mass, self._push(region),
+            region, self._elements, tools.frequencies, self._motion, slowed, push,
             weights=tools.weights, stiffness=self._state.live.stiffness,
         )  # fmt: skip
         beta = ground.body.damping.stiffness
@@ -218,10 +254,10 @@ class CondensedStep:
         z[:size].reshape(-1, 3)[np.searchsorted(region.full, old.full)] = self.z[: old.size].reshape(-1, 3)
         return z
 
-    def _push(self, region: Region) -> FloatArray:
+    def _push(self, region: Region, forces: Sequence[Force]) -> FloatArray:
         """External forces on z: the whole body's on the coordinates, less those on the full vertices."""
         above, below = np.zeros((len(region.full), 3)), np.zeros(len(self._tools.frequencies))
-        for force in self._forces:
+        for force in forces:
             handle, vector = self._tools.handles.of_force(force)
             below += vector @ handle.J
             if not isinstance(force, NodalForce):

@@ -44,6 +44,7 @@ class FrameRow:
     contact_settled: bool = True  #: a further look would have changed nothing
     crossings: int | None = None  #: passages through a surface; None where that is not checked
     steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
+    full_share: float = 0.0  #: of the unknowns that were solved for in full space, at most
 
 
 class Listener(Protocol):

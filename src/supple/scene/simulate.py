@@ -113,6 +113,7 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         contact_rounds=sum(report.contact_rounds for report in reports),
         contact_settled=all(report.contact_settled for report in reports),
         steps=tuple(_list_steps(reports)),
+        full_share=max(report.full_share for report in reports),
         **_sum_contacts(reports[-1].touching, len(built.drive.obstacles)),
     )
 
