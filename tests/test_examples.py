@@ -340,7 +340,7 @@ def check_skipping() -> None:
 
 def check_pinch() -> None:
     """Pinched where its subspace knows nothing of it, the bar is that of full space; elsewhere it stays reduced."""
-    small = {"mesh": {"resolution": 14}, "time": {"frames": 15}}
+    small = {"mesh": {"resolution": 12}, "time": {"frames": 13}}
     pinched, full = play("pinch", small), play("pinch", {**small, "method": {"name": "full", "tolerance": 1e-4}})
     kinds = {row.kind for row in pinched.rows.values()}
     assert kinds == {"reduced", "hybrid"}

@@ -1,5 +1,6 @@
 """Condensed bodies that touch: a poke where no training was, and what happens when it is over."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -11,15 +12,16 @@ from reduced_helpers import beam, complete_model, end_of, whole_rule
 
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
-from supple.elastic import Body
+from supple.elastic import Body, Pins
 from supple.material import StableNeoHookean
+from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, ReducedModel
 from supple.method.condensation import CondensationSolver
 from supple.method.condensation_region import Ground
 from supple.method.condensation_state import fold_back
 from supple.method.reduced import ReducedSolver
 from supple.shape import make_shape
-from supple.solve import Inputs, Moment, Placement
+from supple.solve import Inputs, Moment, NodalForce, Placement
 from supple.subspace import diagonalise, linear_modes, modal_basis
 
 RADIUS, END = 0.08, 0.06
@@ -162,3 +164,38 @@ def test_with_a_complete_basis_contact_is_that_of_the_full_solver(integrator: st
         assert report.contacts > 0
         found.append(one.positions(state))
     assert np.abs(found[0] - found[1]).max() < 1e-5 * np.abs(found[0] - body.mesh.vertices).max()
+
+
+@cache
+def jaw() -> tuple[Body, NodalForce]:
+    """A C held at its back, and a pull that closes it."""
+    mesh = fill_box((0, 0, 0), (0.8, 0.5, 0.1), 8)
+    x, y, _ = mesh.vertices[mesh.tets].mean(axis=1).T
+    mesh = TetMesh.clean(mesh.vertices, mesh.tets[~((x > 0.2) & (y > 0.19) & (y < 0.31))])
+    x, y, z = mesh.vertices.T
+    # No two ways out of the flesh are equally long
+    mesh = replace(mesh, vertices=mesh.vertices + 0.004 * np.sin([5 * y + 9 * z, 7 * x + 8 * z, 6 * x + 11 * y]).T)
+    body = Body.build(mesh, StableNeoHookean(young=1e5, poisson=0.3), Pins.of(np.flatnonzero(x < 0.01)))
+    ends = np.flatnonzero(x > 0.79).astype(np.int32)
+    return body, NodalForce(ends, np.where(y[ends] > 0.25, -1.0, 1.0), np.array([0.0, 3.0, 0.0]))
+
+
+def test_a_body_that_touches_itself_is_full_there() -> None:
+    """Both lips become full; with a complete basis they stop at each other as in full space."""
+    body, pull = jaw()
+    contact = ContactSettings(self_contact=True)
+    full = FullSolver(body, tolerance=1e-6, contact=contact)
+    solver = CondensationSolver(body, complete_model(body), tolerance=1e-6, contact=contact, radius=0.15)
+    held, found = body.mesh.vertices[body.pins.vertices], []
+    for one in (full, solver):
+        state = one.start()
+        for k in range(5):
+            state, report = one.step(state, Inputs(*(Moment(0.04 * j, held, (pull,)) for j in (k, k + 1))))
+        assert report.contacts > 0
+        found.append(one.positions(state))
+    assert report.kind == "hybrid"
+    assert np.isin(report.touching.bearing[report.touching.weights != 0.0], state.full).all()
+    sides = np.sign(body.mesh.vertices[state.full, 1] - 0.25)
+    assert set(sides) == {-1.0, 1.0}
+    gap = np.abs(found[0] - found[1]).max() / np.abs(found[0] - body.mesh.vertices).max()
+    assert gap < 1e-3
