@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.pcg import invert_blocks, invert_dense
 
 __all__ = ["Bordered", "Handled", "fold_border", "multiply_rows"]
 
@@ -84,7 +84,7 @@ class Bordered:
         """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner."""
         diagonal, below = self.diagonal.copy(), self.B.copy()
         _add_springs(*self.springs, diagonal, below)
-        inverse, low = _invert_blocks(diagonal), _invert(below)
+        inverse, low = invert_blocks(diagonal), invert_dense(below)
         z, split = np.zeros_like(b), 3 * self.count
         done = _iterate(
             self._operator, inverse, low, b[:split].reshape(-1, 3), b[split:],
@@ -112,26 +112,6 @@ class Bordered:
         return (
             self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs
         )  # fmt: skip
-
-
-def _invert(matrix: FloatArray) -> FloatArray:
-    if not len(matrix):
-        return matrix
-    factor, failed = dpotrf(matrix, lower=True)
-    if failed:
-        raise NotPositiveDefinite
-    inverse, _ = dpotri(factor, lower=True)
-    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
-
-
-def _invert_blocks(blocks: FloatArray) -> FloatArray:
-    """Inverses of symmetric blocks, (n, 9)."""
-    if not len(blocks):
-        return blocks
-    try:
-        return np.ascontiguousarray(np.linalg.inv(blocks.reshape(-1, 3, 3)).reshape(-1, 9))
-    except np.linalg.LinAlgError:
-        raise NotPositiveDefinite from None
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})

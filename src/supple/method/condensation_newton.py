@@ -22,6 +22,7 @@ __all__ = ["Found", "measure", "minimise"]
 FloatArray = NDArray[np.float64]
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _OVERSHOT = 0.3  # a step of which less is left went much too far
+_NEAR = 1e3  # goals from which on residuals may decide where energies cannot
 _INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence makes the others
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 
@@ -61,13 +62,9 @@ def minimise(
     floor: float,
     tolerance: float,
     max_iterations: int,
-    exact: bool,
     watch: Stopwatch,
 ) -> Found:
-    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor), and likewise as the subspace sees it.
-
-    `exact` as in `Condensed.stiffen`.
-    """
+    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor), as the subspace sees it, too."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
         terms = step.terms(z)
@@ -82,13 +79,14 @@ def minimise(
         if iteration == max_iterations:
             break
         direction, matrix = _find_direction(
-            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), exact, cautious, watch
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, watch
         )
         linear += matrix.iterations
         if iteration == 0:
             weights = matrix.diagonal[:, [0, 4, 8]] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
-            goal = max(goal, _FORCE_ROUND_OFF * measure(region, noise))
+            unheard = _FORCE_ROUND_OFF * measure(region, noise)
+            goal, leaning = max(goal, unheard), max(leaning, unheard)
         slope = float(gradient @ direction)
         if slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", z, size / reference)
@@ -98,8 +96,13 @@ def minimise(
         if measure(region, there) <= _CLEAR * size:  # False for NaN
             z, gradient, cautious = ahead, there, False
             continue
-        with watch.phase("line search"):
-            z, share = search_line(step.energy, z, ahead, slope, size / reference)
+        try:
+            with watch.phase("line search"):
+                z, share = search_line(step.energy, z, ahead, slope, size / reference)
+        except NewtonFailure:
+            if not (size <= _NEAR * goal and measure(region, there) < size):
+                raise
+            z, share = ahead, 1.0  # energies too close to tell apart: the residual decides
         cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if z is ahead else step.gradient(z)
@@ -111,12 +114,11 @@ def _find_direction(
     z: FloatArray,
     gradient: FloatArray,
     tolerance: float,
-    exact: bool,
     cautious: bool,
     watch: Stopwatch,
 ) -> tuple[FloatArray, Bordered]:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
-    for form, whole in ((EXACT, exact), (PROJECTED, False)):
+    for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
             matrix = step.stiffen(z, form, exact=whole, cautious=cautious)
         try:

@@ -143,7 +143,7 @@ class Condensed:
         """∇²Φ in a form of elastic/kernels.py.
 
         `exact`: with what is taken away at Uq. Without, the rule's tets outside stand for the rest, a matrix that is
-        positive where the other may not be; Newton's method needs few iterations more (gradients are the same).
+        positive where the other may not be, but takes Newton's method up to ten times as many iterations.
         `cautious` bounds the terms of contacts from above.
         """
         region, m = self.region, self.motion

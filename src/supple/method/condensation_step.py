@@ -36,7 +36,6 @@ __all__ = ["CondensedStep", "Tools"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _WHOLE = 0.4  # share of full unknowns above which every tet is integrated exactly
-_EXACT = 0.15  # the same, above which statics is worth the exact matrix
 _ROUGH = 1e-2  # residual at which a rough round ends
 _NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow
@@ -145,15 +144,14 @@ class CondensedStep:
         first = self._region is None
         with self._watch.phase("region"):
             self._grow(round.potential)
-        step, region = self._join(round.potential), self.region
-        tools = self._tools
+        step, tools = self._join(round.potential), self._tools
         reference = max(self._reference + round.impact / tools.unit, tools.floor)
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if round.rough else tools.tolerance
         z = self._choose_guess(step, round) if first else self.z
         try:
             found = minimise(
                 step, z, reference=reference, floor=tools.floor, tolerance=tolerance,
-                max_iterations=tools.max_iterations, exact=self._still and region.share > _EXACT, watch=self._watch,
+                max_iterations=tools.max_iterations, watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self._spread(term) for name, term in step.terms(failure.x).items()}
