@@ -43,6 +43,7 @@ class ContactPotential:
         count, width = contacts.vertices.shape
         ends = np.arange(0, width * count + 1, width)
         self._J = csr_array((contacts.weights.ravel(), contacts.vertices.ravel(), ends), (count, len(x_begin)))
+        self._back = self._J.T
         along = stiffness * contacts.area
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
@@ -57,6 +58,7 @@ class ContactPotential:
         other = copy(self)
         other.contacts = replace(self.contacts, vertices=vertices)
         other._J = csr_array((self._J.data, vertices.ravel(), self._J.indptr), (len(vertices), count))
+        other._back = other._J.T
         return other
 
     @property
@@ -86,11 +88,11 @@ class ContactPotential:
         terms = {"contact": self.penalty.gradient(gap)}
         if self.friction is not None:
             terms["friction"] = self.friction.gradient(gap - self.origin)
-        return {name: self._J.T @ force for name, force in terms.items()}
+        return {name: self._back @ force for name, force in terms.items()}
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """Derivative by the positions [N], (n, 3)."""
-        return np.asarray(self._J.T @ -self.forces(x))
+        return np.asarray(self._back @ -self.forces(x))
 
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.

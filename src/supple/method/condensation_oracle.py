@@ -131,7 +131,11 @@ class Union:
         return np.unique(np.concatenate([_NOBODY, *(oracle.want(sight) for oracle in self._oracles)]))
 
     def hold(self, sight: Sight) -> BoolArray:
-        return np.asarray(np.any([oracle.hold(sight) for oracle in self._oracles], axis=0))
+        held = np.zeros(len(sight.state.full), np.bool_)
+        for oracle in self._oracles:
+            if not held.all():
+                held |= oracle.hold(sight)
+        return held
 
 
 def find_patches(ground: Ground, full: IntArray) -> list[NDArray[np.intp]]:

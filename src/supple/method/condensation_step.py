@@ -67,6 +67,15 @@ class Tools:
         self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
         self.unit = float(np.sqrt(ground.mass.mean()))
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
+        self._last: tuple[bytes, Region] | None = None
+
+    def cut(self, full: IntArray, others: IntArray) -> Region:
+        """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
+        key = full.tobytes() + b"|" + others.tobytes()
+        if self._last is None or self._last[0] != key:
+            whole = len(full) > _WHOLE * self.ground.most
+            self._last = key, self.ground.cut(full, others, whole=whole)
+        return self._last[1]
 
 
 class CondensedStep:
@@ -219,7 +228,7 @@ class CondensedStep:
         old = self._region
         if old is not None and np.array_equal(full, old.full) and np.isin(named, old.vertices).all():
             return
-        region = ground.cut(full, named, whole=len(full) > _WHOLE * ground.most)
+        region = tools.cut(full, np.setdiff1d(named, full, assume_unique=True).astype(np.int32))
         fields = self._state.gather(region)
         self._begin, self._motion = fields, tools.integrator(fields[0], fields[1], fields[2], self._inputs.duration)
         if old is None:
