@@ -84,22 +84,21 @@ class CondensationSolver:
         self._reduced = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
         self._colliders, self._contact = tuple(colliders), contact
         self._ground = ground = Ground(body, model.basis)
-        side = float(np.ptp(body.mesh.vertices, axis=0).max())
-        surface = body.mesh.surface()
-        edge = surface.mean_edge()
+        side, edge = float(np.ptp(body.mesh.vertices, axis=0).max()), body.mesh.surface().mean_edge()
         self.radius = _RINGS * edge if radius is None else radius * side
         """[m]"""
         elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
-        self._oracle = oracle if isinstance(oracle, str) else "" if oracle else "error" if radius is None else "contact"
+        self._sees: Seeing | None = None
         if oracle is None or isinstance(oracle, str):
-            oracle = self._make_oracle("contact" if self._oracle == "contact" else "error", release, accuracy, edge)
+            self._sees = oracle or ("error" if radius is None else "contact")
+            oracle = self._make_oracle(self._sees, release, accuracy, edge)
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
             ground, elements, model.basis.importance, Handles(ground.rows, body.mass, 0.0), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge,
         )  # fmt: skip
-        self._weights, self._release = weights, release
+        self._weights = weights
         self._loop: ContactLoop | None = None
         self._seen = body.mesh.surface_vertices()
         if colliders or (contact is not None and contact.self_contact):
@@ -167,17 +166,13 @@ class CondensationSolver:
     def describe(self) -> list[str]:
         size = self._ground.most
         beside = {"subtract": "less what exact ones stand for", "paper": "without exact ones, as [TMDK15] prints it"}
-        grows = ", more where forces are out of balance" if self._oracle == "error" else ""
+        grows = ", more where forces are out of balance" if self._sees == "error" else ""
         return [
             f"subspace condensation, {self._ground.rank} coordinates and up to {3 * size:,} unknowns of full space, "
             f"{self._integrator.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
             f"full space within {self.radius:.3g} m of what touches{grows}; elsewhere forces from "
             f"{self.model.rule.size:,} of {len(self.body.mesh.tets):,} elements, {beside[self._weights]}",
         ]
-
-    def full_vertices(self, state: CondensedState) -> NDArray[np.int32]:
-        """Vertices that are full, ascending: what a picture shows in red."""
-        return state.full
 
     def _single(self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> CondensedState:
         with watch.phase("region"):

@@ -36,8 +36,6 @@ class CondensedState(NamedTuple):
     live: Live = _UNTOUCHED
     pairs: NDArray[np.int32] = NO_PAIRS
     """Vertices and triangles of the body that touch, (k, 2)."""
-    reach: float = 0.0
-    """How far an oracle that finds its own radius has let regions grow [m]."""
 
     def gather(self, region: Region) -> FloatArray:
         """z = (x_f, q), its velocity and acceleration in a region that holds the state's full vertices, (3, 3 f + r).
@@ -71,7 +69,7 @@ class CondensedState(NamedTuple):
         """The state as plain arrays."""
         return {
             "time": np.array(self.time), "q": self.q, "full": self.full, "motion": self.motion, "idle": self.idle,
-            "steps": np.array(self.steps), "reach": np.array(self.reach), "pairs": self.pairs, **pack_live(self.live),
+            "steps": np.array(self.steps), "pairs": self.pairs, **pack_live(self.live),
         }  # fmt: skip
 
     @classmethod
@@ -80,7 +78,7 @@ class CondensedState(NamedTuple):
         return cls(
             float(arrays["time"]), np.asarray(arrays["q"], np.float64), np.asarray(arrays["full"], np.int32),
             np.asarray(arrays["motion"], np.float64), np.asarray(arrays["idle"], np.int32), int(arrays["steps"]),
-            unpack_live(arrays), np.asarray(arrays["pairs"], np.int32), float(arrays["reach"]),
+            unpack_live(arrays), np.asarray(arrays["pairs"], np.int32),
         )  # fmt: skip
 
 
