@@ -33,7 +33,7 @@ _TETS = {"small": 4_000, "paper": 160_960}
 _BENDS, _RANK, _TOLERANCE = 12, 11, 0.01
 _FRAMES, _PULL = 20, 9.0  # [N]
 _PIPE = 0.035  # radius of the pipe [m]
-_RADII = (0.08, 0.25)
+_RADII = (0.08, 0.15, 0.25)
 _YOUNG, _POISSON = 1e5, 0.4
 
 

@@ -23,8 +23,8 @@ def save_plots(folder: Path | None, name: str, case: Case, tracks: Mapping[tuple
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    errors = {f"{weights}, radius {radius:g}": _in_time(_error(case, one)) for (weights, radius), one in tracks.items()}
-    errors["subspace alone"] = _in_time(_error(case, case.alone))
+    errors = {f"{weights} {radius:g}": _in_time(_error(case, one)) for (weights, radius), one in tracks.items()}
+    errors["alone"] = _in_time(_error(case, case.alone))
     shown = {f"radius {radius:g}": one for (weights, radius), one in tracks.items() if weights == "subtract"}
     pictures = {
         "error": plot_lines(errors, "frame", "distance from the full run", log_y=True, kind="png"),

@@ -105,6 +105,7 @@ class CondensationSolver:
             self._loop = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
             if self._loop.detector.settings.self_contact:
                 self._seen = np.arange(len(body.mass), dtype=np.int32)
+        self._rows = np.ascontiguousarray(ground.rows[self._seen].reshape(-1, ground.rank))
         held = body.pins.vertices[body.pins.held.all(axis=1)]
         self._free = np.setdiff1d(np.arange(len(body.mass)), held)
 
@@ -258,9 +259,12 @@ class CondensationSolver:
         return FullSolver(self.body, colliders=self._colliders, contact=self._contact, **self._options)  # type: ignore[arg-type]
 
     def _lift(self, state: CondensedState, level: int = 0) -> FloatArray:
-        """Positions or velocities of the vertices that contacts are looked for at, the others zero, (n, 3)."""
+        """Positions or velocities of the vertices that contacts are looked for at, most others zero, (n, 3)."""
         field = np.zeros((len(self.body.mass), 3))
-        field[self._seen] = state.place(self._ground, self._seen, level)
+        field[self._seen] = (self._rows @ state.q[level]).reshape(-1, 3)
+        if level == 0:
+            field[self._seen] += self._ground.rest[self._seen]
+        field[state.full] = state.motion[level]
         return field
 
     def _refuse_moving_pins(self, inputs: Inputs) -> None:
