@@ -46,7 +46,7 @@ def _error(case: Case, track: Track) -> FloatArray:
     """Distance from the full run relative to its displacement, frame by frame."""
     rest, exact = case.body.mesh.vertices, case.full.x
     lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest[None]))
-    return np.maximum(lost / np.maximum(moved, 1e-300), _LEAST)
+    return np.asarray(np.maximum(lost / np.maximum(moved, 1e-300), _LEAST))
 
 
 def _draw(case: Case, shown: Mapping[str, Track]) -> NDArray[np.uint8]:

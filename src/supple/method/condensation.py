@@ -188,11 +188,11 @@ class CondensationSolver:
         def solve(round: Round) -> tuple[FloatArray, float]:
             nonlocal reduced
             reduced = None
-            if round.potential is None and step.is_empty:
+            if round.potential is None and step.is_empty():
                 reduced = self._step_reduced(state, inputs, tally)
                 if self.is_static:
                     step.look(None, None, reduced)
-                if step.is_empty:
+                if step.is_empty():
                     return self._lift(reduced), 0.0
                 reduced = None
             return step.solve(round, predicted)

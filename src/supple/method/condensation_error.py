@@ -73,7 +73,8 @@ class ErrorOracle:
         """|D⁻¹ r| [m], (k,)."""
         if not len(vertices) or sight.unbalance is None:
             return np.zeros(len(vertices))
-        return np.linalg.norm(np.einsum("vij,vj->vi", self._soft[vertices], sight.unbalance(vertices)), axis=1)
+        way = np.einsum("vij,vj->vi", self._soft[vertices], sight.unbalance(vertices))
+        return np.asarray(np.linalg.norm(way, axis=1))
 
     def _find_border(self, full: IntArray) -> IntArray:
         """Movable vertices beside the full ones, ascending."""
@@ -84,7 +85,7 @@ class ErrorOracle:
         first = np.repeat(start[full] - (np.cumsum(lengths) - lengths), lengths)
         beside = np.unique(neighbours[first + np.arange(lengths.sum())])
         beside = np.setdiff1d(beside, full, assume_unique=True)
-        return beside[self._ground.movable[beside]].astype(np.int32)
+        return np.asarray(beside[self._ground.movable[beside]], np.int32)
 
     @cached_property
     def _soft(self) -> FloatArray:

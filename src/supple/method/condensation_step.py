@@ -109,7 +109,6 @@ class CondensedStep:
         assert self._region is not None
         return self._region
 
-    @property
     def is_empty(self) -> bool:
         """Whether no vertex is full, nor has any cause to be."""
         return not len(self._state.full) and not len(self.wanted)
