@@ -338,6 +338,19 @@ def check_skipping() -> None:
     assert np.abs(skipping.last - full.last).max() < 1e-2 * swung
 
 
+def check_pinch() -> None:
+    """Pinched where its subspace knows nothing of it, the bar is that of full space; elsewhere it stays reduced."""
+    small = {"mesh": {"resolution": 12}, "time": {"frames": 13}}
+    pinched, full = play("pinch", small), play("pinch", {**small, "method": {"name": "full", "tolerance": 1e-4}})
+    kinds = {row.kind for row in pinched.rows.values()}
+    assert kinds == {"reduced", "hybrid"}
+    assert 0.1 < max(row.full_share for row in pinched.rows.values()) < 0.7
+    squeezed = np.abs(full.frames[12] - full.built.mesh.vertices).max()
+    assert np.abs(pinched.frames[12] - full.frames[12]).max() < 0.05 * squeezed
+    forces = [np.array(motion.rows[12].contact_forces)[:, 1] for motion in (pinched, full)]
+    assert forces[0] == pytest.approx(forces[1], rel=0.05)
+
+
 def check_flex() -> None:
     """Flexed, flesh that is five times as stiff hangs from the bone of the upper arm a fifth as far as slack flesh."""
     small = {"mesh": {"resolution": 16}, "time": {"frames": 24, "substeps": 1}}

@@ -22,7 +22,7 @@ app = App(
 )
 Outputs = Annotated[list[Path] | None, Parameter(name=["--output", "-o"], negative="", consume_multiple=False)]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
-Method = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
+Method = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
 DEFAULTS = Common()
 
 

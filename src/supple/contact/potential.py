@@ -1,5 +1,8 @@
 """The potential of frozen contacts: penalty and friction, each a function of Jx = sum_k w_k x_k."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -40,6 +43,7 @@ class ContactPotential:
         count, width = contacts.vertices.shape
         ends = np.arange(0, width * count + 1, width)
         self._J = csr_array((contacts.weights.ravel(), contacts.vertices.ravel(), ends), (count, len(x_begin)))
+        self._back = self._J.T
         along = stiffness * contacts.area
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
@@ -48,6 +52,14 @@ class ContactPotential:
             self.friction = Friction(contacts.normal, friction * lagged, slip)
             self.origin = self._gap(x_begin) + duration * contacts.velocity
             """Gaps without any slide [m], (m, 3)."""
+
+    def renumbered(self, vertices: NDArray[np.int32], count: int) -> "ContactPotential":
+        """The same contacts over `count` vertices of which those of each contact are `vertices`, (m, 4)."""
+        other = copy(self)
+        other.contacts = replace(self.contacts, vertices=vertices)
+        other._J = csr_array((self._J.data, vertices.ravel(), self._J.indptr), (len(vertices), count))
+        other._back = other._J.T
+        return other
 
     @property
     def rubs(self) -> bool:
@@ -76,11 +88,11 @@ class ContactPotential:
         terms = {"contact": self.penalty.gradient(gap)}
         if self.friction is not None:
             terms["friction"] = self.friction.gradient(gap - self.origin)
-        return {name: self._J.T @ force for name, force in terms.items()}
+        return {name: self._back @ force for name, force in terms.items()}
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """Derivative by the positions [N], (n, 3)."""
-        return np.asarray(self._J.T @ -self.forces(x))
+        return np.asarray(self._back @ -self.forces(x))
 
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.

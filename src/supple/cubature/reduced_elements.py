@@ -28,6 +28,8 @@ _VECTOR = 16  # numbers
 class ReducedElements:
     """Weighted elements as seen from a subspace, those of one kind of material together."""
 
+    ids: NDArray[np.int64]
+    """Number of each element in the mesh, (c,)."""
     responses: tuple[Response, ...]
     bounds: NDArray[np.int64]
     """Elements of kind k stand from bounds[k] to bounds[k + 1]."""
@@ -61,6 +63,7 @@ class ReducedElements:
         if offset is not None:
             rest += elements.gradients(offset.reshape(-1, 1), who).ravel()
         return cls(
+            who,
             tuple(response for response, number in kind_of.items() if number in used),
             np.concatenate([[0], np.cumsum([np.count_nonzero(kind == number) for number in used])]).astype(np.int64),
             np.ascontiguousarray(elements.gradients(columns, who).reshape(9 * len(who), columns.shape[1])),
@@ -94,6 +97,14 @@ class ReducedElements:
     def with_stiffness(self, factor: float) -> "ReducedElements":
         """The same elements with their energy multiplied."""
         return replace(self, table=self.table * np.array([factor, 1.0, 1.0, 1.0])[:, None])
+
+    def without(self, others: NDArray[np.integer]) -> "ReducedElements":
+        """The same elements, those whose numbers are among `others` (ascending) with no weight."""
+        kept = np.ones(len(self.ids))
+        if len(others):
+            place = np.minimum(np.searchsorted(others, self.ids), len(others) - 1)
+            kept[others[place] == self.ids] = 0.0
+        return replace(self, table=np.vstack([self.table[:1] * kept, self.table[1:]]))
 
     def strain(self, q: FloatArray) -> FloatArray:
         """Deformation gradients F₀ + G q at coordinates q (r,), (9 c,)."""

@@ -109,6 +109,25 @@ class Elements:
         place = order[np.searchsorted(self.ids, here, sorter=order)]
         return replace(made.with_stiffness(self.stiffness[place]), mass=self.mass[place])
 
+    def chosen(self, rows: NDArray[np.int64], numbers: NDArray[np.integer]) -> "Elements":
+        """The elements at the ascending places `rows`, their vertices called by other `numbers`, (n,)."""
+        clusters = Clusters(rows, np.array([0, len(rows)]), np.array([0, 1]))
+        if len(rows) >= PARALLEL_FROM:  # what is left of a cluster shares no more vertices than it did
+            clusters = Clusters(rows, np.searchsorted(rows, self.clusters.start), self.clusters.colour)
+        tets = numbers[self.tets[:, rows]]
+        order = np.argsort(tets, axis=0)  # new numbers ascend in another order, and shape gradients go with them
+        inverse = self.inverse[:, rows].reshape(3, 3, -1)
+        shapes = np.concatenate([-inverse.sum(axis=0)[None], inverse])
+        return replace(
+            self,
+            ids=self.ids[rows],
+            tets=np.ascontiguousarray(np.take_along_axis(tets, order, 0), np.int32),
+            inverse=np.ascontiguousarray(np.take_along_axis(shapes, order[1:, None], 0).reshape(9, -1)),
+            volume=self.volume[rows],
+            moduli=np.ascontiguousarray(self.moduli[:, rows]),
+            clusters=clusters,
+        )
+
     def with_rest(self, positions: FloatArray, name: str = "the new rest shape") -> "Elements":
         """The same elements, at rest with their vertices at `positions` [m], (n, 3); mass is not theirs to change.
 

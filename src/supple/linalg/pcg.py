@@ -21,7 +21,7 @@ from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
-__all__ = ["ConjugateGradients"]
+__all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
@@ -77,10 +77,10 @@ class ConjugateGradients:
         place[face] = np.arange(len(face))
         self._joined = face, place[rows], weights, curvature, diagonal[face]
         add_diagonal(rows, weights, curvature, diagonal)
-        self._inverse = _invert(diagonal)
+        self._inverse = invert_blocks(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
-        self._coarse = _invert_coarse(coarse)
+        self._coarse = invert_dense(coarse)
 
     def _coarsen(self) -> FloatArray:
         """ZᵀAZ for the rigid motions Z of the clusters; nothing where there is one level only."""
@@ -119,7 +119,7 @@ def _diagonal_blocks(data: FloatArray, pattern: BlockPattern) -> FloatArray:
     return np.stack([a, b, c, b, d, e, c, e, f], axis=1)
 
 
-def _invert(blocks: FloatArray) -> FloatArray:
+def invert_blocks(blocks: FloatArray) -> FloatArray:
     """Inverses of symmetric blocks by their cofactors, (n, 9)."""
     a, b, c, _, d, e, _, _, f = blocks.T
     aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
@@ -128,7 +128,7 @@ def _invert(blocks: FloatArray) -> FloatArray:
     return np.asarray(cofactors / (a * aa + b * bb + c * cc)[:, None])
 
 
-def _invert_coarse(matrix: FloatArray) -> FloatArray:
+def invert_dense(matrix: FloatArray) -> FloatArray:
     """The inverse of a positive-definite matrix, which may be empty."""
     if not len(matrix):
         return matrix

@@ -4,6 +4,8 @@ from supple.method.articulated import ArticulatedSolver
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.articulated_training import make_articulated, train_articulated
 from supple.method.choose_spaces import Choice, choose_spaces
+from supple.method.condensation import CondensationSolver
+from supple.method.condensation_state import CondensedState
 from supple.method.follow import follow_poses
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
@@ -29,6 +31,8 @@ __all__ = [
     "ArticulatedModel",
     "ArticulatedSolver",
     "Choice",
+    "CondensationSolver",
+    "CondensedState",
     "FullSolver",
     "FullState",
     "HyperReducedModel",

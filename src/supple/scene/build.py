@@ -20,6 +20,7 @@ from supple.mesh import MeshQuality, Sheet, TetMesh, TriMesh, assess_quality, em
 from supple.method import (
     ArticulatedModel,
     ArticulatedSolver,
+    CondensationSolver,
     FullSolver,
     PaperSkippingSolver,
     PoseSpaceModel,
@@ -345,6 +346,10 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     touched: dict[str, Any] = {"colliders": stage.drive.colliders, "contact": stage.contact}
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
+    if method.name == "condensation" and isinstance(model, ReducedModel):
+        names = ("radius", "weights", "release", "oracle", "accuracy")
+        own: dict[str, Any] = {name: getattr(method, name) for name in names}
+        return CondensationSolver(stage.body, model, **touched, **common, **own)
     if not isinstance(model, ReducedModel):
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")

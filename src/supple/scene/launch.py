@@ -149,11 +149,23 @@ def save_scene(path: Path, scene: Scene, comment: str) -> None:
 def _closing_words(result: RunResult, asked: Launch) -> list[str]:
     """What was done and where it lies."""
     lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
-    lines += tell_timeline(result.rows)
+    lines += [*tell_timeline(result.rows), *_tell_share(result)]
     lines += [f"wrote {path}" for path in (*result.files, result.timeline, result.model) if path is not None]
     if result.stopped:
         lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
     return lines
+
+
+def _tell_share(result: RunResult) -> list[str]:
+    """How much of the body was in full space, for a method that solves both ways at once."""
+    shares = [row.full_share for row in result.rows]
+    if not any(0.0 < share < 1.0 for share in shares):
+        return []
+    mean, active = 100 * sum(shares) / len(shares), sum(share > 0.0 for share in shares)
+    return [
+        f"full space: {mean:.3g} % of the unknowns on average, {100 * max(shares):.3g} % at most, in {active} of "
+        f"{len(shares)} frames"
+    ]
 
 
 def _resume_command(asked: Launch) -> str:

@@ -98,12 +98,21 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
         probe_folder(folder / "case-0000.npz")
     with announce_compilation(listener.say):
         train = train_posespace if stage.scene.method.name == "posespace" else train_model
-        model = train(stage, cache=folder, listener=listener)
+        model = train(_untouched(stage), cache=folder, listener=listener)
     noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
         listener.say(f"wrote {_save(stage, path, model)}")
     return model
+
+
+def _untouched(stage: Stage) -> Stage:
+    """What a model learns from: of a body that is full where it is touched, what happens while nothing does."""
+    if stage.scene.method.name != "condensation":
+        return stage
+    method = stage.scene.method.model_copy(update={"name": "reduced", "radius": None})
+    scene = stage.scene.model_copy(update={"collider": [], "contact": None, "method": method})
+    return replace(stage, scene=scene, drive=replace(stage.drive, obstacles=()), contact=None)
 
 
 def save_learned(built: Built, state: Any, listener: Listener) -> Path | None:

@@ -45,7 +45,7 @@ class FrameRow:
     crossings: int | None = None  #: passages through a surface; None where that is not checked
     steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
     phases: dict[str, float] = field(default_factory=dict)  #: milliseconds by what they were spent on
-    full_share: float = 1.0  #: of the unknowns, solved for in full space
+    full_share: float = 0.0  #: of the unknowns that were solved for in full space, at most
     estimated_error: float | None = None  #: relative to the full solver, where a method estimates it
 
 

@@ -18,6 +18,9 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             'method.name = "posespace" needs poses, and the scene has no [rig]: add one, or use "reduced".'
         )
+    if name == "condensation":
+        for reason in _list_uncondensed(scene):
+            raise SceneError(f'method.name = "condensation" does not know {reason}, or use method.name = "full".')
     if scene.contact is not None and scene.contact.self_ == "rules" and name == "reduced" and scene.rig is None:
         raise SceneError('contact.self = "rules" is learned by poses and the scene has no [rig]: use "all".')
     if scene.material.pose and (scene.rig is None or scene.rig.rest != "posed"):
@@ -32,6 +35,20 @@ def refuse_unbuilt(scene: Scene) -> None:
         return
     for reason in _list_unknown(scene, scene.rig):
         raise SceneError(f'method.name = "{name}" does not know {reason}, or use method.name = "full".')
+
+
+def _list_uncondensed(scene: Scene) -> Iterator[str]:
+    if scene.rig is not None:
+        yield "bodies with a [rig] yet: remove it"
+    if not scene.pin:
+        yield "bodies that nothing holds: add a [[pin]]"
+    for number, pin in enumerate(scene.pin):
+        if pin.move is not None or pin.turn is not None or pin.from_ is not None or pin.until is not None:
+            yield f"a pin[{number}] that moves, comes or goes: let it stand"
+    if scene.time.integrator == "newmark":
+        yield 'time.integrator = "newmark": use "implicit_euler" or "static"'
+    if scene.contact is not None and scene.contact.self_ == "rules":
+        yield 'contact.self = "rules": use "all"'
 
 
 def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:

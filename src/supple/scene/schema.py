@@ -29,7 +29,7 @@ __all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "S
 EARTH = 9.81
 NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
-MethodName = Literal["full", "reduced", "skipping", "posespace", "projective", "hyperreduced"]
+MethodName = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
 Fields = Literal["displacement", "velocity", "J", "von_mises", "contact_force", "contact_depth"]
 FIELDS: tuple[str, ...] = get_args(Fields)
 
@@ -111,7 +111,8 @@ class MethodTable(Section):
     name: MethodName = Field(
         default="full",
         description="full: every vertex is an unknown; reduced: a trained subspace; skipping: full steps teach a "
-        "subspace in which the others are taken; posespace: a subspace for every pose of a "
+        "subspace in which the others are taken; condensation: a trained subspace, and full space where something "
+        "touches; posespace: a subspace for every pose of a "
         'rig with rest = "posed"; projective: constraints projected in turn, every vertex an unknown; hyperreduced: '
         "the same in small spaces, without training",
     )
@@ -120,8 +121,9 @@ class MethodTable(Section):
         gt=0,
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
-        "reduced, posespace: error against the full solver that training aims at (0.01, 0.05); skipping: error of a "
-        "step, relative to the motion (1e-3); projective: part of the body's size below which iterations end (0); "
+        "reduced, condensation, posespace: error against the full solver that training aims at (0.01, 0.01, 0.05); "
+        "skipping: error of a step, relative to the motion (1e-3); projective: part of the body's size below which "
+        "iterations end (0); "
         "hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
@@ -133,8 +135,8 @@ class MethodTable(Section):
     max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
     model: Annotated[str | None, FILE] = Field(
         default=None,
-        description="reduced, posespace: trained model (default: `NAME.model.npz` beside the scene, trained when it is "
-        "missing); skipping: model to begin with, of this or another run (default: none)",
+        description="reduced, condensation, posespace: trained model (default: `NAME.model.npz` beside the scene, "
+        "trained when it is missing); skipping: model to begin with, of this or another run (default: none)",
     )
     save: Annotated[str | None, FILE] = Field(
         default=None, description="skipping: where what was learned is left as a model when the run ends"
@@ -143,7 +145,7 @@ class MethodTable(Section):
         default=None,
         ge=1,
         le=2000,
-        description="reduced, posespace: fixed size of the subspace, or of the largest of its domains",
+        description="reduced, condensation, posespace: fixed size of the subspace, or of the largest of its domains",
     )
     throttle: float = Field(
         default=1.0, ge=0, le=1e6, description="skipping: what the tolerance is multiplied with; 0 skips nothing"
@@ -166,7 +168,9 @@ class MethodTable(Section):
         description="skipping by the paper's estimator: share of a displacement that its basis may miss (0.01; static "
         "0.001)",
     )
-    elements: int | None = Field(default=None, ge=1, description="reduced: most elements that forces are taken from")
+    elements: int | None = Field(
+        default=None, ge=1, description="reduced, condensation: most elements that forces are taken from"
+    )
     iterations: int | None = Field(
         default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
     )
@@ -182,9 +186,25 @@ class MethodTable(Section):
     )
     radius: float | None = Field(
         default=None,
-        ge=1,
+        gt=0,
         le=10,
-        description="hyperreduced: reach of a handle, times the distance that covers the body (1.5); 2 is smoother",
+        description="hyperreduced: reach of a handle, times the distance that covers the body (1.5, at least 1); 2 is "
+        "smoother; condensation: reach of full space about what touches, in longest sides of the body (3 edges)",
+    )
+    weights: Literal["subtract", "paper"] = Field(
+        default="subtract",
+        description="condensation: beside exact elements, trained ones count less what the exact ones stand for "
+        "(subtract), or those among the exact ones are left out, as [TMDK15] prints it (paper)",
+    )
+    oracle: Literal["contact", "error"] | None = Field(
+        default=None,
+        description="condensation: full space about what touches (contact, where a radius is given), or wherever "
+        "forces are out of balance, as far about it as the tolerance takes (error)",
+    )
+    release: Literal["settled", "frames", "motion"] = Field(
+        default="settled",
+        description="condensation: vertices return to the subspace when it has them where they are (settled), two "
+        "steps after they were last near what touches (frames), or when they hardly move (motion)",
     )
     projection: Literal["clusters", "fit"] | None = Field(
         default=None,
@@ -210,6 +230,12 @@ class MethodTable(Section):
     def _residual_is_said_once(self) -> MethodTable:
         if self.name == "full" and self.tolerance is not None and self.newton_tolerance is not None:
             raise ValueError("has both tolerance and newton_tolerance, which are one thing for full: keep one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _handles_cover_the_body(self) -> MethodTable:
+        if self.name == "hyperreduced" and self.radius is not None and self.radius < 1.0:
+            raise ValueError("has a radius below 1, at which handles do not cover the body: give 1 or more")
         return self
 
     @model_validator(mode="after")

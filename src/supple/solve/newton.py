@@ -1,5 +1,6 @@
 """Newton's method with a line search on the potential of a step."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from supple.solve.increment import Increment
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
-__all__ = ["NewtonFailure", "Solution", "minimise"]
+__all__ = ["NewtonFailure", "Solution", "minimise", "search_line"]
 
 FloatArray = NDArray[np.float64]
 
@@ -102,7 +103,7 @@ def minimise(
             stale = system.is_stiff and (step.contact is not None or left / size * left <= goal)
             continue
         with watch.phase("line search"):
-            x, share = _line_search(step, x, ahead, slope, size / reference)
+            x, share = search_line(step.energy, x, ahead, slope, size / reference)
         cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if x is ahead else step.gradient(x)
@@ -171,15 +172,19 @@ def _solve(
     return direction
 
 
-def _line_search(
-    step: Increment, x: FloatArray, ahead: FloatArray, slope: float, residual: float
+def search_line(
+    energy: Callable[[FloatArray], tuple[float, float]],
+    x: FloatArray,
+    ahead: FloatArray,
+    slope: float,
+    residual: float,
 ) -> tuple[FloatArray, float]:
     """The first of `ahead`, half and quarter of the way to it ... that brings enough of the promised decrease; and
-    that share of the way."""
-    energy, trial, t = step.energy(x)[0], ahead, 1.0
+    that share of the way. `energy` tells its value and the size of the numbers that it is the sum of."""
+    here, trial, t = energy(x)[0], ahead, 1.0
     while t >= _SMALLEST_STEP:
-        value, size = step.energy(trial)
-        if value <= energy + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
+        value, size = energy(trial)
+        if value <= here + _ARMIJO * t * slope + _ENERGY_ROUND_OFF * size:  # False for NaN
             return trial, t
         t *= 0.5
         trial = x + t * (ahead - x)

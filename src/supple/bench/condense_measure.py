@@ -1,0 +1,145 @@
+"""Runs of condensation beside the full solver and the subspace alone: the rows of its benchmarks."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact import ContactSettings
+from supple.contact.collider import Collider
+from supple.elastic import Body
+from supple.errors import SuppleWarning
+from supple.mesh.spread import Spread
+from supple.method import CondensationSolver, FullSolver, ReducedModel, ReducedSolver, Report
+from supple.solve import Inputs
+
+__all__ = ["Case", "Track", "measure_case"]
+
+FloatArray = NDArray[np.float64]
+Row = dict[str, Any]
+_PATCH = 0.04  # longest sides about what touches that a patch is judged by
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A body, what happens to it, and a subspace that knows nothing of what it touches."""
+
+    body: Body
+    model: ReducedModel
+    inputs: Sequence[Inputs]
+    integrator: str
+    colliders: tuple[Collider, ...]
+    contact: ContactSettings
+
+    @property
+    def touching(self) -> dict[str, Any]:
+        return {"integrator": self.integrator, "colliders": self.colliders, "contact": self.contact}
+
+    @cached_property
+    def full(self) -> "Track":
+        return follow(self, FullSolver(self.body, **self.touching))
+
+    @cached_property
+    def alone(self) -> "Track":
+        """The subspace without any full space, touching as it can."""
+        return follow(self, ReducedSolver(self.body, self.model, **self.touching))
+
+    @cached_property
+    def free_ms(self) -> float:
+        """A step of the subspace that touches nothing."""
+        solver = ReducedSolver(self.body, self.model, integrator=self.integrator)
+        state, spent = solver.start(), []
+        for _ in range(2):
+            state = solver.start()
+            for inputs in self.inputs:
+                state, report = solver.step(state, inputs)
+                spent.append(report.milliseconds["total"])
+        return float(np.median(spent))
+
+    def condense(self, radius: float, weights: str) -> "Track":
+        solver = CondensationSolver(self.body, self.model, radius=radius, weights=weights, **self.touching)  # type: ignore[arg-type]
+        return follow(self, solver)
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A run, frame by frame."""
+
+    x: FloatArray
+    reports: list[Report]
+    full: list[NDArray[np.int32]]
+    """Full vertices of each frame."""
+
+    @property
+    def ms(self) -> FloatArray:
+        return np.array([report.milliseconds["total"] for report in self.reports])
+
+    @property
+    def shares(self) -> FloatArray:
+        return np.array([report.full_share for report in self.reports])
+
+
+def follow(case: Case, solver: Any) -> Track:
+    """The run of a solver; the first time is not counted, since it may compile."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SuppleWarning)  # what a run misses is in its row
+        for count in (1, len(case.inputs)):
+            state = solver.start(case.inputs[0])
+            x, reports, full = [], [], []
+            for inputs in case.inputs[:count]:
+                state, report = solver.step(state, inputs)
+                x.append(solver.positions(state))
+                reports.append(report)
+                full.append(getattr(state, "full", np.zeros(0, np.int32)))
+    return Track(np.array(x), reports, full)
+
+
+def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tuple[str, float], Track]]:
+    """A row for every radius and rule of weights, and the runs behind them."""
+    body, rows = case.body, []
+    tracks: dict[tuple[str, float], Track] = {}
+    full_ms, alone = float(case.full.ms.mean()), _judge(case, case.alone)
+    for weights in ("subtract", "paper"):
+        for radius in radii:
+            track = tracks[weights, radius] = case.condense(radius, weights)
+            ms, active = track.ms, track.shares > 0.0
+            newton = sum(report.newton_iterations for report in track.reports)
+            linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
+            detect = [report.milliseconds.get("contact", 0.0) for report in track.reports]
+            own = _judge(case, track)
+            rows.append({
+                "tets": len(body.mesh.tets), "vertices": len(body.mass), "rank": case.model.basis.rank,
+                "elements": case.model.rule.size, "weights": weights, "radius": radius,
+                "full_ms": full_ms, "subspace_ms": case.free_ms,
+                "avg_active": float(track.shares.mean()), "avg_ms": float(ms.mean()),
+                "avg_speedup": full_ms / float(ms.mean()),
+                "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
+                "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
+                "newton_avg": newton / len(ms),
+                "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
+                "pcg_max": float(max(linear)), "detect_ms": float(np.mean(detect)),
+                "rms_error": own[0], "rms_error_subspace": alone[0],
+                "patch_error": own[1], "patch_error_subspace": alone[1],
+            })  # fmt: skip
+    return rows, tracks
+
+
+def _judge(case: Case, track: Track) -> tuple[float, float]:
+    """Relative error of the frames that touch, in the metric of the masses, and the largest near what touches."""
+    body, rest, exact = case.body, case.body.mesh.vertices, case.full
+    spread = Spread(rest, body.mesh.vertex_neighbours())
+    side = float(np.ptp(rest, axis=0).max())
+    lost = moved = worst = 0.0
+    for x, truth, report in zip(track.x, exact.x, exact.reports, strict=True):
+        if report.touching is None:
+            continue
+        lost += float(body.mass @ ((x - truth) ** 2).sum(axis=1))
+        moved += float(body.mass @ ((truth - rest) ** 2).sum(axis=1))
+        patch = spread.reach(np.unique(report.touching.vertex), _PATCH * side)
+        far = float(np.linalg.norm(truth - rest, axis=1).max())
+        worst = max(worst, float(np.linalg.norm((x - truth)[patch], axis=1).max()) / far)
+    return float(np.sqrt(lost / max(moved, 1e-300))), worst

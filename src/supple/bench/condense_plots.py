@@ -1,0 +1,64 @@
+"""Plots of condensed runs: errors by radius, time and active share by frame, and full space in red."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.bench.condense_measure import Case, Track
+from supple.picture import Camera, find_bounds, join_pictures, render, save_picture
+from supple.picture.plot import plot_lines
+
+__all__ = ["save_plots"]
+
+FloatArray = NDArray[np.float64]
+_COLOURS = np.array([[0.72, 0.74, 0.78], [0.82, 0.2, 0.15]])  # of the subspace and of full space
+_WIDTH, _HEIGHT = 380, 330  # of a picture [pixels]
+_LEAST = 1e-6  # errors below this are drawn here
+
+
+def save_plots(folder: Path | None, name: str, case: Case, tracks: Mapping[tuple[str, float], Track]) -> None:
+    """Write NAME-error.png (Fig. 7 of [TMDK15]), NAME-time.png, NAME-share.png (Fig. 9) and NAME.png (Fig. 4)."""
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    errors = {f"{weights} {radius:g}": _in_time(_error(case, one)) for (weights, radius), one in tracks.items()}
+    errors["alone"] = _in_time(_error(case, case.alone))
+    shown = {f"radius {radius:g}": one for (weights, radius), one in tracks.items() if weights == "subtract"}
+    pictures = {
+        "error": plot_lines(errors, "frame", "distance from the full run", log_y=True, kind="png"),
+        "time": plot_lines({label: _in_time(one.ms) for label, one in shown.items()}, "frame", "ms", kind="png"),
+        "share": plot_lines(
+            {label: _in_time(100 * one.shares) for label, one in shown.items()}, "frame", "% full", kind="png"
+        ),
+    }
+    for what, picture in pictures.items():
+        (folder / f"{name}-{what}.png").write_bytes(picture)
+    save_picture(folder / f"{name}.png", _draw(case, shown))
+
+
+def _in_time(values: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    return np.arange(1, len(values) + 1), values
+
+
+def _error(case: Case, track: Track) -> FloatArray:
+    """Distance from the full run relative to its displacement, frame by frame."""
+    rest, exact = case.body.mesh.vertices, case.full.x
+    lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest[None]))
+    return np.asarray(np.maximum(lost / np.maximum(moved, 1e-300), _LEAST))
+
+
+def _draw(case: Case, shown: Mapping[str, Track]) -> NDArray[np.uint8]:
+    """The last frame in full space, condensed, and in the subspace alone."""
+    runs = {"full space": case.full, **shown, "subspace alone": case.alone}
+    triangles = case.body.mesh.surface_triangles()
+    camera = Camera.fit(find_bounds(one.x[-1] for one in runs.values()), aspect=_WIDTH / _HEIGHT, azimuth=0.0)
+    panels = []
+    for caption, one in runs.items():
+        active = np.zeros(len(case.body.mass), int)
+        active[one.full[-1]] = 1
+        panels.append(render(
+            one.x[-1], triangles, camera=camera, colour=_COLOURS[active], caption=caption, width=_WIDTH, height=_HEIGHT
+        ))  # fmt: skip
+    return join_pictures(panels)

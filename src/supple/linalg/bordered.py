@@ -1,0 +1,273 @@
+"""A sparse block matrix with a few dense rows and columns around it, solved by conjugate gradients as one.
+
+    [ A   C ] [x]   [b]
+    [ Cᵀ  B ] [q] = [c]
+
+Neither a Schur complement nor the inverse of B beside its own rows is ever formed: the preconditioner is the inverse
+diagonal blocks of A above and the inverse of B below. Springs come on top, each between a few block rows and the dense
+unknowns.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.pcg import invert_blocks, invert_dense
+
+__all__ = ["Bordered", "Handled", "fold_border", "multiply_rows"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Handled(NamedTuple):
+    """Springs between block rows and the dense unknowns: gaps Σ_k w_k x_k + H q with curvature K each."""
+
+    rows: NDArray[np.int64]
+    """(m, k)"""
+    weights: FloatArray
+    """(m, k)"""
+    curvature: FloatArray
+    """(m, 3, 3)"""
+    places: NDArray[np.int64]
+    """Number of a spring's H, or -1 where it has none, (m,)."""
+    H: FloatArray
+    """(h, 3, r)"""
+
+    @classmethod
+    def none(cls, rank: int) -> "Handled":
+        """No springs."""
+        return cls(
+            np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 3, 3)), np.zeros(0, np.int64),
+            np.zeros((0, 3, rank)),
+        )  # fmt: skip
+
+
+@dataclass(eq=False)
+class Bordered:
+    """The matrix; A is in compressed rows of blocks of which each row's [begin, stop) count."""
+
+    begin: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    blocks: FloatArray
+    """(k, 9)"""
+    diagonal: FloatArray
+    """Diagonal blocks of A with what is added to them, (n, 9)."""
+    extra: FloatArray
+    """Added to the diagonal of A, (n,)."""
+    edge: NDArray[np.int32]
+    """Block rows in which C is not zero."""
+    C: FloatArray
+    """Its blocks there, (e, 3, r)."""
+    B: FloatArray
+    """(r, r)"""
+    springs: Handled
+    iterations: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of block rows."""
+        return len(self.begin)
+
+    def multiply(self, z: FloatArray) -> FloatArray:
+        """The product with z = (x, q)."""
+        out = np.empty_like(z)
+        split = 3 * self.count
+        _multiply(self._operator, z[:split].reshape(-1, 3), z[split:], out[:split].reshape(-1, 3), out[split:])
+        return out
+
+    def solve(self, b: FloatArray, tolerance: float, most: int = 1000) -> FloatArray:
+        """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner."""
+        diagonal, below = self.diagonal.copy(), self.B.copy()
+        _add_springs(*self.springs, diagonal, below)
+        inverse, low = invert_blocks(diagonal), invert_dense(below)
+        z, split = np.zeros_like(b), 3 * self.count
+        done = _iterate(
+            self._operator, inverse, low, b[:split].reshape(-1, 3), b[split:],
+            z[:split].reshape(-1, 3), z[split:], tolerance, most,
+        )  # fmt: skip
+        if done < 0:
+            raise NotPositiveDefinite
+        self.iterations = done
+        return z
+
+    def to_dense(self) -> FloatArray:
+        """The whole matrix, column by column: for tests, and for a look at its eigenvalues."""
+        size = 3 * self.count + len(self.B)
+        return np.stack([self.multiply(column) for column in np.eye(size)], axis=1)
+
+    def shift(self, share: float) -> None:
+        """Give a little stiffness to motions that cost nothing: a share of the mean diagonal."""
+        above = share * float(np.abs(self.diagonal[:, [0, 4, 8]]).mean()) if self.count else 0.0
+        self.extra = self.extra + above
+        self.diagonal = self.diagonal + above * np.eye(3).ravel()
+        self.B = self.B + share * float(np.abs(np.diagonal(self.B)).mean()) * np.eye(len(self.B))
+
+    @property
+    def _operator(self) -> Any:
+        return (
+            self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs
+        )  # fmt: skip
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def fold_border(stop, end, edge, columns, blocks, first, U):
+    """C = A_fs U_s of the rows `edge`, (e, 3, r); U (s, 3, r) belongs to columns from `first` on."""
+    rank = U.shape[2]
+    C = np.zeros((len(edge), 3, rank))
+    for k in range(len(edge)):
+        row = edge[k]
+        for m in range(stop[row], end[row]):
+            u = U[columns[m] - first]
+            for i in range(3):
+                a, b, c = blocks[m, 3 * i], blocks[m, 3 * i + 1], blocks[m, 3 * i + 2]
+                for j in range(rank):
+                    C[k, i, j] += a * u[0, j] + b * u[1, j] + c * u[2, j]
+    return C
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def multiply_rows(start, columns, blocks, first, U):
+    """A_ss U_s, (s, 3, r), of block rows and columns from `first` on, to which U (s, 3, r) belongs."""
+    rank = U.shape[2]
+    out = np.zeros_like(U)
+    for row in range(first, len(start) - 1):
+        y = out[row - first]
+        for m in range(start[row], start[row + 1]):
+            if columns[m] < first:
+                continue
+            u = U[columns[m] - first]
+            for i in range(3):
+                a, b, c = blocks[m, 3 * i], blocks[m, 3 * i + 1], blocks[m, 3 * i + 2]
+                for j in range(rank):
+                    y[i, j] += a * u[0, j] + b * u[1, j] + c * u[2, j]
+    return out
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def _multiply(matrix, x, q, out, low):
+    """Fill the product with (x, q); returns the square of (x, q) in the matrix."""
+    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H = matrix
+    rank, total = len(q), 0.0
+    for row in range(len(begin)):
+        a, b, c = extra[row] * x[row, 0], extra[row] * x[row, 1], extra[row] * x[row, 2]
+        for m in range(begin[row], stop[row]):
+            v = columns[m]
+            p, s, t = x[v, 0], x[v, 1], x[v, 2]
+            a += blocks[m, 0] * p + blocks[m, 1] * s + blocks[m, 2] * t
+            b += blocks[m, 3] * p + blocks[m, 4] * s + blocks[m, 5] * t
+            c += blocks[m, 6] * p + blocks[m, 7] * s + blocks[m, 8] * t
+        out[row, 0], out[row, 1], out[row, 2] = a, b, c
+    for i in range(rank):
+        value = 0.0
+        for j in range(rank):
+            value += B[i, j] * q[j]
+        low[i] = value
+    for k in range(len(edge)):
+        row = edge[k]
+        for i in range(3):
+            p, value = x[row, i], 0.0
+            for j in range(rank):
+                value += C[k, i, j] * q[j]
+            for j in range(rank):
+                low[j] += C[k, i, j] * p
+            out[row, i] += value
+    gap, push = np.empty(3), np.empty(3)
+    for m in range(rows.shape[0]):
+        gap[:] = 0.0
+        for k in range(rows.shape[1]):
+            w = weights[m, k]
+            if w != 0.0:
+                for i in range(3):
+                    gap[i] += w * x[rows[m, k], i]
+        h = places[m]
+        if h >= 0:
+            for i in range(3):
+                for j in range(rank):
+                    gap[i] += H[h, i, j] * q[j]
+        for i in range(3):
+            push[i] = curvature[m, i, 0] * gap[0] + curvature[m, i, 1] * gap[1] + curvature[m, i, 2] * gap[2]
+        for k in range(rows.shape[1]):
+            w = weights[m, k]
+            if w != 0.0:
+                for i in range(3):
+                    out[rows[m, k], i] += w * push[i]
+        if h >= 0:
+            for i in range(3):
+                for j in range(rank):
+                    low[j] += H[h, i, j] * push[i]
+    for row in range(len(begin)):
+        total += out[row, 0] * x[row, 0] + out[row, 1] * x[row, 1] + out[row, 2] * x[row, 2]
+    for j in range(rank):
+        total += low[j] * q[j]
+    return total
+
+
+@njit(cache=True)
+def _add_springs(rows, weights, curvature, places, H, diagonal, below):
+    """Add the springs' own diagonal blocks and what they do to the dense unknowns."""
+    for m in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            for l in range(rows.shape[1]):
+                w = weights[m, k] * weights[m, l]
+                if w != 0.0 and rows[m, k] == rows[m, l]:
+                    for i in range(9):
+                        diagonal[rows[m, k], i] += w * curvature[m, i // 3, i % 3]
+        if places[m] >= 0:
+            h = H[places[m]]
+            below += np.dot(h.T, np.dot(curvature[m], h))
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def _precondition(inverse, low, r, s, z, w):
+    """Fill (z, w) from the residual (r, s); returns their product."""
+    total = 0.0
+    for v in range(len(r)):
+        a, b, c = r[v, 0], r[v, 1], r[v, 2]
+        for i in range(3):
+            z[v, i] = inverse[v, 3 * i] * a + inverse[v, 3 * i + 1] * b + inverse[v, 3 * i + 2] * c
+            total += z[v, i] * r[v, i]
+    for i in range(len(s)):
+        value = 0.0
+        for j in range(len(s)):
+            value += low[i, j] * s[j]
+        w[i] = value
+        total += value * s[i]
+    return total
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def _iterate(matrix, inverse, low, b, c, x, q, tolerance, most):
+    """Iterations; -1 where the matrix is not positive along a direction."""
+    r, s = b.copy(), c.copy()
+    z, w = np.empty_like(r), np.empty_like(s)
+    rz = _precondition(inverse, low, r, s, z, w)
+    if rz == 0.0:
+        return 0
+    p, d = z.copy(), w.copy()
+    y, e = np.empty_like(r), np.empty_like(s)
+    goal = tolerance * tolerance * rz
+    for done in range(1, most + 1):
+        pq = _multiply(matrix, p, d, y, e)
+        if not pq > 0.0:
+            return -1
+        alpha = rz / pq
+        x += alpha * p
+        q += alpha * d
+        r -= alpha * y
+        s -= alpha * e
+        new = _precondition(inverse, low, r, s, z, w)
+        if new <= goal:
+            return done
+        beta = new / rz
+        rz = new
+        for v in range(len(p)):
+            for i in range(3):
+                p[v, i] = z[v, i] + beta * p[v, i]
+        for i in range(len(d)):
+            d[i] = w[i] + beta * d[i]
+    return most

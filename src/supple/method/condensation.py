@@ -1,0 +1,273 @@
+"""Subspace condensation: full space exactly where it is needed, a subspace everywhere else [TMDK15]."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.collider import Collider
+from supple.contact.detector import Detector
+from supple.contact.settings import ContactSettings
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body
+from supple.errors import SceneError
+from supple.method.checks import check_duration, check_settings
+from supple.method.condensation_error import ErrorOracle
+from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
+from supple.method.condensation_potential import Weights
+from supple.method.condensation_region import Ground
+from supple.method.condensation_state import CondensedState, fold_back
+from supple.method.condensation_step import CondensedStep, Tools
+from supple.method.full import FullSolver
+from supple.method.halving import Tally, advance
+from supple.method.model import ReducedModel
+from supple.method.outer import Approach, ContactLoop, Round, count_contact
+from supple.method.reduced import ReducedSolver
+from supple.method.reduced_handles import Handles
+from supple.method.reduced_state import ReducedState
+from supple.method.solver import Arrays, Report
+from supple.solve.inputs import Inputs
+from supple.solve.integrator import INTEGRATORS
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["CondensationSolver", "Releasing", "Seeing"]
+
+FloatArray = NDArray[np.float64]
+Releasing = Literal["settled", "frames", "motion"]
+Seeing = Literal["contact", "error"]
+_RINGS = 3.0  # edges about what touches that are full where nobody says how far
+_POP = 2e-4  # sizes of the body by which a vertex may jump as it returns to the subspace
+_STRAYS = 0.3  # share of the accuracy by which it may, where that is more
+_SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared, below which the paper's patches return
+
+
+class CondensationSolver:
+    """Static and implicit Euler steps of a body held by pins that stand still."""
+
+    name = "condensation"
+
+    def __init__(
+        self,
+        body: Body,
+        model: ReducedModel,
+        *,
+        integrator: str = "implicit_euler",
+        tolerance: float = 1e-4,
+        max_iterations: int | None = None,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
+        radius: float | None = None,
+        weights: Weights = "subtract",
+        release: Releasing = "settled",
+        oracle: Seeing | Oracle | None = None,
+        accuracy: float = 0.01,
+    ) -> None:
+        """`tolerance` is Newton's, relative to the forces that act.
+
+        `radius`: reach of full space about what touches, in longest sides of the body. `weights`: how the rule's
+        elements count beside exact ones (method/condensation_potential.py). `release`: when vertices return to the
+        subspace. `oracle`: full space about what touches ("contact", where a radius is given) or wherever forces are
+        out of balance, as far about it as an `accuracy` of patches relative to the displacement takes ("error"); or one
+        of your own, which also says what returns.
+        """
+        check_settings(integrator, tolerance)
+        if integrator == "newmark":
+            raise SceneError('condensation knows no integrator "newmark": use "implicit_euler" or "static".')
+        if not len(body.pins.vertices):
+            raise SceneError("condensation needs a body that pins hold: add a pin, or use the full solver.")
+        self.body, self.model, self.tolerance = body, model, tolerance
+        self.is_static, self._integrator = integrator == "static", integrator
+        self._options = {"integrator": integrator, "tolerance": tolerance, "max_iterations": max_iterations}
+        self._reduced = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
+        self._colliders, self._contact = tuple(colliders), contact
+        self._ground = ground = Ground(body, model.basis)
+        side, edge = float(np.ptp(body.mesh.vertices, axis=0).max()), body.mesh.surface().mean_edge()
+        self.radius = _RINGS * edge if radius is None else radius * side
+        """[m]"""
+        elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
+        self._sees: Seeing | None = None
+        if oracle is None or isinstance(oracle, str):
+            self._sees = oracle or ("error" if radius is None else "contact")
+            oracle = self._make_oracle(self._sees, release, accuracy, edge)
+        floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
+        self._tools = Tools(
+            ground, elements, model.basis.importance, Handles(ground.rows, body.mass, 0.0), oracle,
+            INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
+            floor=floor, edge=edge,
+        )  # fmt: skip
+        self._weights = weights
+        self._loop: ContactLoop | None = None
+        self._seen = body.mesh.surface_vertices()
+        if colliders or (contact is not None and contact.self_contact):
+            self._loop = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
+            if self._loop.detector.settings.self_contact:
+                self._seen = np.arange(len(body.mass), dtype=np.int32)
+        self._rows = np.ascontiguousarray(ground.rows[self._seen].reshape(-1, ground.rank))
+        held = body.pins.vertices[body.pins.held.all(axis=1)]
+        self._free = np.setdiff1d(np.arange(len(body.mass)), held)
+
+    def _make_oracle(self, kind: Seeing, release: Releasing, accuracy: float, edge: float) -> Oracle:
+        size, ground = self.body.mesh.size(), self._ground
+        sees: Oracle = ContactOracle(ground, self.radius)
+        if kind == "error":
+            sees = ErrorOracle(ground, accuracy, self.radius, edge)
+        if release == "frames":
+            return sees
+        holds: Oracle = SettledOracle(_POP * size, _STRAYS * accuracy)
+        if release == "motion":
+            holds = MotionOracle(_SLOW * size, _STEADY * size)
+        return Union([sees, holds])
+
+    def start(self, inputs: Inputs | None = None) -> CondensedState:
+        state = self._reduced.start(inputs)
+        return CondensedState(state.time, state.shapes)
+
+    def step(self, state: CondensedState, inputs: Inputs) -> tuple[CondensedState, Report]:
+        check_duration(inputs)
+        self._refuse_moving_pins(inputs)
+        watch, tally = Stopwatch(), Tally()
+        if inputs.events:
+            live = state.live.after(inputs.events, self.positions(state))
+            if len(live.added.vertices) or len(live.released.vertices):
+                raise SceneError("condensation cannot add or release pins while it runs: use the full solver.")
+            state, inputs = state._replace(live=live), replace(inputs, events=())
+        self._share = 0.0
+        state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
+        kind: Literal["full", "reduced", "hybrid"] = "hybrid" if self._share else "reduced"
+        return state, Report(
+            watch.finish(), tally.newton, tally.linear, "full" if self._share == 1.0 else kind, self._share,
+            0 if tally.touching is None else len(tally.touching), self.model.error, tally.residual, tally.halvings,
+            tally.rounds, tally.settled, tally.touching,
+        )  # fmt: skip
+
+    def positions(self, state: CondensedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        return state.place(self._ground, vertices)
+
+    def to_full(self, state: CondensedState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, v, a = (state.place(self._ground, level=level) for level in range(3))
+        return x, v, a
+
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> CondensedState:
+        state = self._reduced.from_full(x, v, a, time)
+        if state.is_framed:
+            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")
+        return CondensedState(time, state.shapes)
+
+    def pack(self, state: CondensedState) -> dict[str, NDArray[np.generic]]:
+        return state.pack()
+
+    def unpack(self, arrays: Arrays) -> CondensedState:
+        return CondensedState.unpack(arrays)
+
+    def describe(self) -> list[str]:
+        size = self._ground.most
+        beside = {"subtract": "less what exact ones stand for", "paper": "without exact ones, as [TMDK15] prints it"}
+        grows = ", more where forces are out of balance" if self._sees == "error" else ""
+        return [
+            f"subspace condensation, {self._ground.rank} coordinates and up to {3 * size:,} unknowns of full space, "
+            f"{self._integrator.replace('_', ' ')}, Newton to {self.tolerance:g} of the forces that act",
+            f"full space within {self.radius:.3g} m of what touches{grows}; elsewhere forces from "
+            f"{self.model.rule.size:,} of {len(self.body.mesh.tets):,} elements, {beside[self._weights]}",
+        ]
+
+    def _single(self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> CondensedState:
+        with watch.phase("region"):
+            state = self._let_go(state, inputs)
+        if len(state.full) == self._ground.most:
+            return self._step_full(state, inputs, tally)
+        h = inputs.duration
+        step = CondensedStep(self._tools, state, inputs, self._lift, tally, watch)
+        step.look(None, None)
+        reduced: CondensedState | None = None
+
+        def solve(round: Round) -> tuple[FloatArray, float]:
+            nonlocal reduced
+            reduced = None
+            if round.potential is None and step.is_empty():
+                reduced = self._step_reduced(state, inputs, tally)
+                if self.is_static:
+                    step.look(None, None, reduced)
+                if step.is_empty():
+                    return self._lift(reduced), 0.0
+                reduced = None
+            return step.solve(round, predicted)
+
+        if self._loop is None:
+            predicted = None
+            solve(Round(None, None, 0.0, False, False))
+            pairs = state.pairs
+        else:
+            with watch.phase("contact"):
+                x = self._lift(state)
+                predicted = x if self.is_static else x + h * self._lift(state, 1)
+            motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
+            approach = Approach(
+                x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
+            )  # fmt: skip
+            outcome = self._loop.settle(approach, solve, watch)
+            tally.note(outcome)
+            pairs = outcome.pairs
+        if reduced is not None:
+            return reduced._replace(pairs=pairs)
+        self._share = max(self._share, step.region.share)
+        return step.finish()._replace(pairs=pairs)
+
+    def _let_go(self, state: CondensedState, inputs: Inputs) -> CondensedState:
+        """The state with those vertices back in the subspace that no oracle holds."""
+        if not len(state.full):
+            return state
+        duration = 0.0 if self.is_static else inputs.duration
+        held = self._tools.oracle.hold(Sight(self._ground, state, duration))
+        return fold_back(state, self._ground, held)
+
+    def _step_reduced(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
+        begin = ReducedState(state.time, state.q, elastic=self._size_elastic(state), live=state.live)
+        end, report = self._reduced.step(begin, inputs)
+        tally.newton += report.newton_iterations
+        tally.residual = max(tally.residual, report.residual)
+        return state._replace(time=end.time, q=end.shapes, steps=state.steps + 1)
+
+    def _size_elastic(self, state: CondensedState) -> float:
+        return float(np.linalg.norm(self._tools.elements.force(state.q[0])))
+
+    def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
+        """A step in which no vertex but pinned ones follows the subspace."""
+        begin = replace(self._full.from_full(*self.to_full(state), state.time), live=state.live, pairs=state.pairs)
+        end, report = self._full.step(begin, inputs)
+        tally.newton += report.newton_iterations
+        tally.linear += report.linear_iterations
+        tally.residual = max(tally.residual, report.residual)
+        tally.touching = report.touching
+        self._share = 1.0
+        motion = np.array([field[state.full] for field in self._full.to_full(end)])
+        fields = [self.model.basis.project(field) for field in (end.x - self.body.mesh.vertices, end.v, end.a)]
+        touched = np.zeros(0, np.int32) if report.touching is None else report.touching.vertex
+        sight = Sight(self._ground, state, 0.0 if self.is_static else inputs.duration, np.unique(touched))
+        idle = state.idle + 1
+        idle[np.searchsorted(state.full, self._tools.oracle.want(sight))] = 0
+        return state._replace(
+            time=end.time, q=np.array(fields), motion=motion, idle=idle, steps=state.steps + 1, pairs=end.pairs
+        )  # fmt: skip
+
+    @cached_property
+    def _full(self) -> FullSolver:
+        return FullSolver(self.body, colliders=self._colliders, contact=self._contact, **self._options)  # type: ignore[arg-type]
+
+    def _lift(self, state: CondensedState, level: int = 0) -> FloatArray:
+        """Positions or velocities of the vertices that contacts are looked for at, most others zero, (n, 3)."""
+        field = np.zeros((len(self.body.mass), 3))
+        field[self._seen] = (self._rows @ state.q[level]).reshape(-1, 3)
+        if level == 0:
+            field[self._seen] += self._ground.rest[self._seen]
+        field[state.full] = state.motion[level]
+        return field
+
+    def _refuse_moving_pins(self, inputs: Inputs) -> None:
+        rest = self.body.mesh.vertices[self.body.pins.vertices]
+        if not (np.array_equal(inputs.begin.targets, rest) and np.array_equal(inputs.end.targets, rest)):
+            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")

@@ -1,0 +1,138 @@
+"""Newton's method on the potential of a condensed step; its matrix is made anew in every iteration.
+
+Contacts change the stiffness more than anything else does, and the region is small: a matrix that is kept for a whole
+step takes more iterations than it saves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import EXACT, PROJECTED
+from supple.linalg.bordered import Bordered
+from supple.linalg.direct import NotPositiveDefinite
+from supple.method.condensation_potential import Condensed
+from supple.method.condensation_region import Region
+from supple.solve.newton import NewtonFailure, search_line
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["Found", "measure", "minimise"]
+
+FloatArray = NDArray[np.float64]
+_CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
+_OVERSHOT = 0.3  # a step of which less is left went much too far
+_NEAR = 1e3  # goals from which on residuals may decide where energies cannot
+_INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence makes the others
+_FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
+
+
+class Found(NamedTuple):
+    """Where Newton's method arrived."""
+
+    z: FloatArray
+    iterations: int
+    linear: int
+    """Iterations of conjugate gradients."""
+    residual: float
+    """|∇Φ| relative to the forces that act as the step begins."""
+
+
+def measure(region: Region, g: FloatArray) -> float:
+    """Size of forces on z = (x_f, q), in the metric in which those on the coordinates of a subspace have theirs."""
+    above = g[: region.size].reshape(-1, 3) / np.sqrt(region.mass)[:, None]
+    below = g[region.size :]
+    return float(np.sqrt(np.vdot(above, above) + below @ below))
+
+
+def lean(region: Region, g: FloatArray) -> float:
+    """Size of forces on z as the subspace alone would see them: Uᵀ f of the whole body.
+
+    Forces in a patch are many times those that move the body. A residual that is small beside the former may still be
+    large beside the latter.
+    """
+    return float(np.linalg.norm(g[region.size :] + g[: region.size] @ region.U_full))
+
+
+def minimise(
+    step: Condensed,
+    z: FloatArray,
+    *,
+    reference: float,
+    floor: float,
+    tolerance: float,
+    max_iterations: int,
+    watch: Stopwatch,
+) -> Found:
+    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor), as the subspace sees it, too."""
+    region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
+    with watch.phase("assembly"):
+        terms = step.terms(z)
+        gradient = np.asarray(sum(terms.values()))
+        leaning = max(tolerance * sum(lean(region, g) for name, g in terms.items() if name != "inertia"), floor)
+    for iteration in range(max_iterations + 1):
+        size = measure(region, gradient)
+        if not np.isfinite(size):
+            raise NewtonFailure("the forces are not finite", z, size / reference)
+        if size <= goal and lean(region, gradient) <= leaning:
+            return Found(z, iteration, linear, size / max(reference, floor))
+        if iteration == max_iterations:
+            break
+        direction, matrix = _find_direction(
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, watch
+        )
+        linear += matrix.iterations
+        if iteration == 0:
+            weights = matrix.diagonal[:, [0, 4, 8]] * z[: region.size].reshape(-1, 3)
+            noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
+            unheard = _FORCE_ROUND_OFF * measure(region, noise)
+            goal, leaning = max(goal, unheard), max(leaning, unheard)
+        slope = float(gradient @ direction)
+        if slope >= 0.0:
+            raise NewtonFailure("the linear solver found no way down", z, size / reference)
+        ahead = z + direction
+        with watch.phase("assembly"):
+            there = step.gradient(ahead)
+        if measure(region, there) <= _CLEAR * size:  # False for NaN
+            z, gradient, cautious = ahead, there, False
+            continue
+        try:
+            with watch.phase("line search"):
+                z, share = search_line(step.energy, z, ahead, slope, size / reference)
+        except NewtonFailure:
+            if not (size <= _NEAR * goal and measure(region, there) < size):
+                raise
+            z, share = ahead, 1.0  # energies too close to tell apart: the residual decides
+        cautious = share < _OVERSHOT
+        with watch.phase("assembly"):
+            gradient = there if z is ahead else step.gradient(z)
+    raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
+
+
+def _find_direction(
+    step: Condensed,
+    z: FloatArray,
+    gradient: FloatArray,
+    tolerance: float,
+    cautious: bool,
+    watch: Stopwatch,
+) -> tuple[FloatArray, Bordered]:
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
+    for form, whole in ((EXACT, True), (PROJECTED, False)):
+        with watch.phase("assembly"):
+            matrix = step.stiffen(z, form, exact=whole, cautious=cautious)
+        try:
+            with watch.phase("solve"):
+                return -matrix.solve(gradient, tolerance), matrix
+        except NotPositiveDefinite:
+            continue
+    share = 1e-9
+    for _ in range(7):
+        matrix.shift(share)
+        share *= 100.0
+        try:
+            with watch.phase("solve"):
+                return -matrix.solve(gradient, tolerance), matrix
+        except NotPositiveDefinite:
+            continue
+    raise NewtonFailure("the stiffness matrix is not positive definite", z, float("inf"))

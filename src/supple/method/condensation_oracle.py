@@ -1,0 +1,173 @@
+"""Oracles: which vertices must be full (section 4.2 of [TMDK15]).
+
+An oracle wants vertices to be full in the coming step, and holds full ones that must not return to the subspace yet.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from supple.mesh.spread import Spread
+from supple.method.condensation_region import Ground
+from supple.method.condensation_state import CondensedState, stray
+
+__all__ = ["ContactOracle", "MotionOracle", "Oracle", "SettledOracle", "Sight", "Union", "find_patches"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+_NOBODY = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What an oracle sees of a step."""
+
+    ground: Ground
+    state: CondensedState
+    """As the step begins."""
+    duration: float
+    """[s]; 0 in statics."""
+    seeds: IntArray = field(default_factory=lambda: _NOBODY)
+    """Vertices that touch something or are pushed at a point."""
+    loaded: IntArray = field(default_factory=lambda: _NOBODY)
+    """Vertices that forces push, gravity apart."""
+    unbalance: Callable[[IntArray], FloatArray] | None = None
+    """Of chosen vertices: elastic and inertial forces less the loads [N], (k, 3)."""
+
+
+class Oracle(Protocol):
+    """Says where full space is needed."""
+
+    def want(self, sight: Sight) -> IntArray:
+        """Vertices that must be full in the coming step, ascending."""
+
+    def hold(self, sight: Sight) -> BoolArray:
+        """Which of the state's full vertices must stay so, (f,)."""
+
+
+class ContactOracle:
+    """All within a radius of what touches; the paper's own way to let go is to wait for two frames."""
+
+    def __init__(self, ground: Ground, radius: float, frames: int = 2) -> None:
+        """`radius` [m]; vertices are held for `frames` after they were last within it."""
+        self._spread = Spread(ground.rest, ground.neighbours, ground.movable)
+        self.radius, self._frames = radius, frames
+
+    def want(self, sight: Sight) -> IntArray:
+        return self._spread.reach(sight.seeds, self.radius) if len(sight.seeds) else _NOBODY
+
+    def hold(self, sight: Sight) -> BoolArray:
+        return np.asarray(sight.state.idle < self._frames)
+
+
+class MotionOracle:
+    """Holds a patch until its mean velocity and mean acceleration are small, as the paper does in dynamics."""
+
+    def __init__(self, speed: float, acceleration: float) -> None:
+        """[m/s], [m/s²]"""
+        self._limits = np.array([speed, acceleration])
+
+    def want(self, sight: Sight) -> IntArray:
+        return _NOBODY
+
+    def hold(self, sight: Sight) -> BoolArray:
+        state, held = sight.state, np.zeros(len(sight.state.full), np.bool_)
+        for patch in find_patches(sight.ground, state.full):
+            means = np.linalg.norm(state.motion[1:, patch], axis=2).mean(axis=1)
+            held[patch] = bool((means > self._limits).any())
+        return held
+
+
+class SettledOracle:
+    """Holds what the subspace would visibly move: vertices leave once they stay where it has them, and go with it.
+
+    A patch leaves as a whole when the nearest motion of the subspace is close to all of it; of a patch that has to stay
+    those leave that are far from what does not settle.
+    """
+
+    def __init__(self, tolerance: float, share: float = 0.0) -> None:
+        """`tolerance` [m] in position, and per step in velocity, or `share` of the patch's displacement where that is
+        more."""
+        self._tolerance, self._share = tolerance, share
+
+    def want(self, sight: Sight) -> IntArray:
+        return _NOBODY
+
+    def hold(self, sight: Sight) -> BoolArray:
+        state, ground = sight.state, sight.ground
+        held = np.zeros(len(state.full), np.bool_)
+        for patch in find_patches(ground, state.full):
+            idle = state.idle[patch]
+            away = stray(state, ground, patch)
+            far = np.linalg.norm(state.motion[0, patch] - ground.rest[state.full[patch]], axis=1).max()
+            limit = max(self._tolerance, self._share * float(far))
+            scales = np.array([1.0, sight.duration])[:, None]
+            if idle.min() > 0 and (_sizes(self._fit(ground, state, patch, away)) * scales <= limit).all():
+                continue
+            busy = (idle < 2) | (_sizes(away) * scales > limit).any(axis=0)
+            held[patch] = _widen(ground, state.full[patch], busy)
+        return held
+
+    def _fit(self, ground: Ground, state: CondensedState, patch: NDArray[np.intp], away: FloatArray) -> FloatArray:
+        """What is left of the way if the patch leaves and the coordinates go along."""
+        rows = ground.rows[state.full[patch]]
+        change = np.einsum("v,vir,kvi->kr", ground.mass[state.full[patch]], rows, away)
+        return np.asarray(away - (rows @ change.T).transpose(2, 0, 1))
+
+
+class Union:
+    """What any of several oracles wants or holds."""
+
+    def __init__(self, oracles: Sequence[Oracle]) -> None:
+        self._oracles = tuple(oracles)
+
+    def want(self, sight: Sight) -> IntArray:
+        return np.unique(np.concatenate([_NOBODY, *(oracle.want(sight) for oracle in self._oracles)]))
+
+    def hold(self, sight: Sight) -> BoolArray:
+        held = np.zeros(len(sight.state.full), np.bool_)
+        for oracle in self._oracles:
+            if not held.all():
+                held |= oracle.hold(sight)
+        return held
+
+
+def find_patches(ground: Ground, full: IntArray) -> list[NDArray[np.intp]]:
+    """Places in `full`, ascending vertices, of those that edges join."""
+    if not len(full):
+        return []
+    first, second = _join(ground, full)
+    graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(len(full), len(full)))
+    count, labels = connected_components(graph, directed=False)
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
+
+
+def _join(ground: Ground, full: IntArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pairs of places in `full` that an edge joins."""
+    start, neighbours = ground.neighbours
+    lengths = start[full + 1] - start[full]
+    first = np.repeat(np.arange(len(full)), lengths)
+    offset = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    others = neighbours[np.repeat(start[full], lengths) + offset]
+    second = np.minimum(np.searchsorted(full, others), len(full) - 1)
+    inside = full[second] == others
+    return first[inside], second[inside]
+
+
+def _widen(ground: Ground, full: IntArray, busy: BoolArray) -> BoolArray:
+    """Busy vertices and their neighbours, so that none is dropped beside one that moves on its own."""
+    first, second = _join(ground, full)
+    wide = busy.copy()
+    wide[second[busy[first]]] = True
+    return wide
+
+
+def _sizes(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(vectors, axis=-1))

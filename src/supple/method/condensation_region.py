@@ -1,0 +1,201 @@
+"""A region of full vertices, cut out of a body: nothing here costs anything per vertex of the whole mesh.
+
+Vertices of a region are numbered anew: first the full ones V_f, each with three unknowns of its own, then those around
+them, which belong to the subspace but stand at the corners of tets that touch a full vertex (section 3.2 of [TMDK15]).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.elastic import Body, Elements, Pins, StiffnessMap
+from supple.linalg.blocks import BlockRows
+from supple.subspace import Basis
+
+__all__ = ["Ground", "Region"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+class Ground:
+    """What regions are cut from, made once."""
+
+    def __init__(self, body: Body, basis: Basis) -> None:
+        mesh, count = body.mesh, len(body.mass)
+        self.body, self.rest, self.mass = body, mesh.vertices, body.mass
+        self.rank = basis.rank
+        self.rows = np.ascontiguousarray(basis.columns.reshape(count, 3, basis.rank))
+        """U, vertex by vertex, (n, 3, r)."""
+        self.even = basis.even()
+        self.neighbours = mesh.vertex_neighbours()
+        corners = mesh.tets.ravel()
+        self._tets = np.ascontiguousarray(mesh.tets, np.int32)
+        self._tet_start = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
+        self._tets_of = np.ascontiguousarray(np.argsort(corners, kind="stable") // 4, np.int32)
+        self._part, self._place = np.empty(len(mesh.tets), np.int32), np.empty(len(mesh.tets), np.int64)
+        for number, part in enumerate(body.parts):
+            self._part[part.ids], self._place[part.ids] = number, np.arange(len(part.ids))
+        self.movable = np.ones(count, np.bool_)
+        """Vertices that no pin holds along any axis: only these are ever full, (n,)."""
+        self.movable[body.pins.vertices] = False
+        self.most = int(self.movable.sum())
+        self._number = np.full(count, -1, np.int32)  # -1 again after every cut
+        self._seen = np.zeros(len(mesh.tets), np.bool_)  # False again after every cut
+
+    def cut(self, full: IntArray, others: NDArray[np.integer] | None = None, *, whole: bool = False) -> "Region":
+        """The region of the full vertices, ascending; `others` are numbered too, `whole`: all of the body is."""
+        full = np.ascontiguousarray(full, np.int32)
+        number, seen = self._number, self._seen
+        number[full] = np.arange(len(full), dtype=np.int32)
+        if whole:
+            tets = np.arange(len(self._tets), dtype=np.int32)
+            around = np.flatnonzero(number < 0).astype(np.int32)
+            number[around] = len(full) + np.arange(len(around), dtype=np.int32)
+        else:
+            tets, around = _gather_tets(full, self._tet_start, self._tets_of, self._tets, seen, number)
+            if others is not None and len(others):
+                more = np.unique(others[number[others] < 0]).astype(np.int32)
+                number[more] = len(full) + len(around) + np.arange(len(more), dtype=np.int32)
+                around = np.concatenate([around, more])
+        parts = []
+        for k, part in enumerate(self.body.parts):
+            own = tets if len(self.body.parts) == 1 else tets[self._part[tets] == k]
+            parts.append(part.chosen(np.sort(self._place[own]), number))
+        number[full] = number[around] = -1
+        return Region(self, full, around, np.sort(tets), tuple(parts), whole)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Full vertices and what lies around them."""
+
+    ground: Ground
+    full: IntArray
+    """V_f, ascending, (f,)."""
+    around: IntArray
+    """(a,)"""
+    tets: IntArray
+    """Those integrated exactly, ascending: they touch a full vertex."""
+    parts: tuple[Elements, ...]
+    """The same, over the region's own numbers."""
+    whole: bool
+    """Whether all tets are integrated exactly, so that no rule is needed."""
+
+    @property
+    def size(self) -> int:
+        """Number of full unknowns, 3 f."""
+        return 3 * len(self.full)
+
+    @property
+    def share(self) -> float:
+        """Share of the body's unknowns that are full."""
+        return len(self.full) / max(self.ground.most, 1)
+
+    @cached_property
+    def vertices(self) -> IntArray:
+        """All that are numbered, (l,)."""
+        return np.concatenate([self.full, self.around])
+
+    @cached_property
+    def rest(self) -> FloatArray:
+        """[m], (l, 3)"""
+        return self.ground.rest[self.vertices]
+
+    @cached_property
+    def mass(self) -> FloatArray:
+        """Of full vertices [kg], (f,)."""
+        return self.ground.mass[self.full]
+
+    @cached_property
+    def U(self) -> FloatArray:
+        """Rows of the basis, (3 l, r)."""
+        return self.ground.rows[self.vertices].reshape(-1, self.ground.rank)
+
+    @property
+    def U_full(self) -> FloatArray:
+        return self.U[: self.size]
+
+    @property
+    def U_around(self) -> FloatArray:
+        return self.U[self.size :]
+
+    @cached_property
+    def left(self) -> FloatArray:
+        """Mass of the vertices left to the subspace, as its coordinates see it: I - U_fᵀ M U_f, (r, r)."""
+        weighted = np.repeat(self.mass, 3)[:, None] * self.U_full
+        return np.eye(self.ground.rank) - self.U_full.T @ weighted
+
+    @cached_property
+    def map(self) -> StiffnessMap:
+        """From the elements to a matrix over the region's vertices."""
+        return StiffnessMap.build(len(self.vertices), self.parts, Pins.none())
+
+    @cached_property
+    def block_rows(self) -> BlockRows:
+        """Both triangles of its pattern; columns ascend, so that those of full vertices come first."""
+        return BlockRows.build(self.map.pattern)
+
+    @cached_property
+    def split(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], IntArray]:
+        """For the blocks of full rows: where each row begins, where its columns leave the full vertices, and where it
+        ends; and the full vertices that have such columns."""
+        rows, count = self.block_rows, len(self.full)
+        begin, end = rows.start[:count], rows.start[1 : count + 1]
+        inside = np.concatenate([[0], np.cumsum(rows.columns < count)])
+        stop = begin + inside[end] - inside[begin]
+        return begin, stop, end, np.flatnonzero(stop < end).astype(np.int32)
+
+    def place(self, z: FloatArray) -> FloatArray:
+        """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""
+        y = np.empty((len(self.vertices), 3))
+        count = len(self.full)
+        y[:count] = z[: self.size].reshape(-1, 3)
+        y[count:] = self.rest[count:] + (self.U_around @ z[self.size :]).reshape(-1, 3)
+        return y
+
+    def follow(self, q: FloatArray) -> FloatArray:
+        """Positions of all its vertices in the subspace [m], (l, 3)."""
+        return np.asarray(self.rest + (self.U @ q).reshape(-1, 3))
+
+    def gather(self, field: FloatArray) -> FloatArray:
+        """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""
+        flat = field.ravel()
+        return np.concatenate([flat[: self.size], flat[self.size :] @ self.U_around])
+
+
+@njit(cache=True)
+def _gather_tets(
+    full: IntArray,
+    start: NDArray[np.int64],
+    tets_of: IntArray,
+    tets: IntArray,
+    seen: NDArray[np.bool_],
+    number: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Tets that touch a full vertex, and their other vertices, which are numbered after the full ones."""
+    most = 0
+    for v in full:
+        most += start[v + 1] - start[v]
+    found, count = np.empty(most, np.int32), 0
+    for v in full:
+        for k in range(start[v], start[v + 1]):
+            t = tets_of[k]
+            if not seen[t]:
+                seen[t] = True
+                found[count] = t
+                count += 1
+    found = found[:count]
+    around, more = np.empty(3 * count, np.int32), 0
+    for t in found:
+        seen[t] = False
+        for k in range(4):
+            v = tets[t, k]
+            if number[v] < 0:
+                number[v] = len(full) + more
+                around[more] = v
+                more += 1
+    return found, around[:more].copy()

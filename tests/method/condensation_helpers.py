@@ -1,0 +1,62 @@
+"""Bodies, regions and steps that several tests of condensation share."""
+
+from dataclasses import replace
+
+import numpy as np
+from reduced_helpers import modal_model
+
+from supple.cubature import Rule
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body
+from supple.method.condensation_potential import Condensed, Weights
+from supple.method.condensation_region import Ground, Region
+from supple.method.model import ReducedModel
+from supple.solve.integrator import implicit_euler, static
+
+
+def random_rule(body: Body, size: int, seed: int = 0) -> Rule:
+    """A few elements with weights that add up to the number of all."""
+    rng = np.random.default_rng(seed)
+    members = np.sort(rng.choice(len(body.mesh.tets), size, replace=False))
+    weights = rng.uniform(0.5, 1.5, size)
+    return Rule(members, weights * len(body.mesh.tets) / weights.sum(), 0.0)
+
+
+def sparse_model(body: Body, rank: int = 6, size: int = 12) -> ReducedModel:
+    """Modes and a rule that is no more than a guess."""
+    return replace(modal_model(body, rank), rule=random_rule(body, size))
+
+
+def tip(ground: Ground, count: int) -> np.ndarray:
+    """The movable vertices with the largest x, ascending."""
+    movable = np.flatnonzero(ground.movable)
+    return np.sort(movable[np.argsort(-ground.rest[movable, 0], kind="stable")[:count]])
+
+
+def make_step(
+    region: Region, model: ReducedModel, *, h: float | None = 0.01, weights: Weights = "subtract", damping: float = 0.0
+) -> tuple[Condensed, np.ndarray]:
+    """A step from a random state nearby, static without h, and z to look at."""
+    ground, rng = region.ground, np.random.default_rng(3)
+    q = 0.02 * rng.standard_normal(ground.rank)
+    x = region.follow(q)[: len(region.full)] + 0.01 * rng.standard_normal((len(region.full), 3))
+    z = np.concatenate([x.ravel(), q])
+    v, a = rng.standard_normal((2, len(z)))
+    motion = static(z, v, a, 1.0) if h is None else implicit_euler(z, v, a, h)
+    elements = ReducedElements.build(ground.body, model.basis.columns, model.rule.members, model.rule.weights)
+    force = rng.standard_normal(len(z))
+    step = Condensed(region, elements, model.basis.importance, motion, damping, force, weights=weights)
+    return step, z + 0.003 * rng.standard_normal(len(z))
+
+
+class Fixed:
+    """An oracle that has made up its mind: the vertices of each step by its number, the last ones ever after."""
+
+    def __init__(self, *regions) -> None:
+        self._regions = [np.asarray(region, np.int32) for region in regions]
+
+    def want(self, sight) -> np.ndarray:
+        return self._regions[min(sight.state.steps, len(self._regions) - 1)]
+
+    def hold(self, sight) -> np.ndarray:
+        return np.isin(sight.state.full, self.want(sight))

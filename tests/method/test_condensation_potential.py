@@ -1,0 +1,167 @@
+"""The coupled potential of subspace condensation: its limits, and its derivatives by finite differences."""
+
+import numpy as np
+import pytest
+from condensation_helpers import make_step, sparse_model, tip
+from reduced_helpers import beam, modal_model
+
+from supple.contact.contacts import Contacts
+from supple.contact.potential import ContactPotential
+from supple.elastic import EXACT, Damping, StiffnessMap
+from supple.elastic.pins import Pins
+from supple.material import MATERIALS
+from supple.method.condensation_region import Ground, Region
+
+
+@pytest.fixture(scope="module")
+def held():
+    body = beam()
+    return body, Ground(body, sparse_model(body).basis)
+
+
+def spread(region: Region) -> np.ndarray:
+    """[I, U]: from z to displacements of all vertices, (3 n, 3 f + r)."""
+    ground, size = region.ground, region.size
+    T = np.zeros((3 * len(ground.mass), size + ground.rank))
+    T[:, size:] = ground.rows.reshape(-1, ground.rank)
+    rows = (3 * region.full[:, None] + np.arange(3)).ravel()
+    T[rows] = 0.0
+    T[rows, np.arange(size)] = 1.0
+    return T
+
+
+def dense_stiffness(body, x: np.ndarray) -> np.ndarray:
+    map = StiffnessMap.build(len(x), body.parts, Pins.none())
+    data = map.assemble(body.parts, x, np.empty(map.pattern.nonzeros), form=EXACT)
+    return map.pattern.to_scipy(data).toarray()
+
+
+@pytest.mark.parametrize("weights", ["subtract", "paper"])
+@pytest.mark.parametrize("count", [1, 9, 25])
+def test_with_every_tet_the_operator_is_the_dense_one(weights, count: int) -> None:
+    """Eq. (11) of [TMDK15]: [I, U]ᵀ K [I, U], symmetric, for regions of any size."""
+    body = beam()
+    model = modal_model(body, 6)
+    region = Ground(body, model.basis).cut(tip(Ground(body, model.basis), count))
+    step, z = make_step(region, model, h=None, weights=weights)
+    matrix = step.stiffen(z).to_dense()
+    x = body.mesh.vertices + (spread(region) @ z).reshape(-1, 3)
+    x[region.full] = z[: region.size].reshape(-1, 3)
+    expected = spread(region).T @ dense_stiffness(body, x) @ spread(region)
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    # The rule's products are in single precision
+    assert np.abs(matrix - expected).max() < 2e-6 * scale.max()
+    assert np.abs((matrix - expected) / scale).max() < 1e-4
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-12 * np.abs(matrix).max())
+    np.testing.assert_allclose(
+        step.gradient(z) + step.force, -spread(region).T @ body.forces(x).ravel(), atol=1e-10 * scale.max()
+    )
+
+
+def test_forces_across_the_border_balance(held) -> None:
+    """What the region does to the vertices around it, they do to the region: no net force from within."""
+    body, ground = held
+    region = ground.cut(tip(ground, 9))
+    step, z = make_step(region, sparse_model(body), h=None)
+    from supple.elastic import elastic_gradient
+
+    forces = elastic_gradient(step.parts, region.place(z))
+    assert np.abs(forces.sum(axis=0)).max() < 1e-12 * np.abs(forces).sum()
+
+
+@pytest.mark.parametrize("weights", ["subtract", "paper"])
+@pytest.mark.parametrize("h", [None, 0.01])
+def test_derivatives(held, weights, h) -> None:
+    """Central differences of second order, with a rule that integrates nothing well."""
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 9)), sparse_model(body), h=h, weights=weights, damping=2.0)
+    check_derivatives(step, z)
+
+
+def test_derivatives_where_all_tets_are_exact(held) -> None:
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 25), whole=True), sparse_model(body))
+    check_derivatives(step, z)
+
+
+def test_derivatives_with_damping_by_stiffness() -> None:
+    body = beam(damping=Damping(stiffness=0.01))
+    ground, model = Ground(body, sparse_model(body).basis), sparse_model(body)
+    step, z = make_step(ground.cut(tip(ground, 9)), model)
+    check_derivatives(step.make_drag(z + 0.01, 0.01), z)
+
+
+def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
+    body, ground = held
+    full = tip(ground, 9)
+    others = np.flatnonzero(ground.movable)[:3]
+    region = ground.cut(full, others)
+    place = {int(v): k for k, v in enumerate(region.vertices)}
+    touching = np.array([full[0], full[3], others[0], others[1]])
+    pairs = np.array([[place[int(v)]] * 4 for v in touching] + [[place[int(v)] for v in (full[1], *others)]])
+    weights = np.vstack([np.tile([1.0, 0.0, 0.0, 0.0], (4, 1)), [[1.0, -0.2, -0.3, -0.5]]])
+    rng = np.random.default_rng(5)
+    normal = rng.standard_normal((5, 3))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    step, z = make_step(region, sparse_model(body))
+    y = region.place(z)
+    offset = np.einsum("mk,mki->mi", weights, y[pairs]) + 0.05 * normal  # all of them penetrate
+    contacts = Contacts(
+        pairs.astype(np.int32), weights, offset, normal, np.ones(5), np.zeros((5, 3)),
+        np.zeros(5, np.int32), np.zeros(5, np.int32),
+    )  # fmt: skip
+    potential = ContactPotential(contacts, y, 1e4, 0.5, np.ones(5, bool))
+    check_derivatives(step.with_joints([potential]), z)
+
+
+@pytest.mark.parametrize("name", ["stvk", "corotational"])
+def test_derivatives_of_other_materials(name: str) -> None:
+    body = beam(material=MATERIALS[name](young=2e5))
+    ground = Ground(body, sparse_model(body).basis)
+    step, z = make_step(ground.cut(tip(ground, 9)), sparse_model(body))
+    check_derivatives(step, z)
+
+
+def check_derivatives(step, z: np.ndarray) -> None:
+    """Energy against gradient and gradient against matrix, along z's two halves and all of it."""
+    rng, size = np.random.default_rng(1), step.region.size
+    matrix = step.stiffen(z)
+    for kept in (slice(None), slice(0, size), slice(size, None)):
+        d = np.zeros_like(z)
+        d[kept] = rng.standard_normal(len(d[kept]))
+        t = 1e-5 / np.linalg.norm(d)
+        ahead, behind = z + t * d, z - t * d
+        slope = (step.energy(ahead)[0] - step.energy(behind)[0]) / (2 * t)
+        assert slope == pytest.approx(step.gradient(z) @ d, rel=1e-5)
+        bend = (step.gradient(ahead) - step.gradient(behind)) / (2 * t)
+        np.testing.assert_allclose(matrix.multiply(d), bend, atol=2e-5 * np.abs(bend).max())
+
+
+def test_energy_and_force_are_continuous_where_a_region_grows(held) -> None:
+    """The subtracting potential alone: a vertex that becomes full where the subspace has it changes nothing."""
+    body, ground = held
+    model = sparse_model(body)
+    q = 0.05 * np.random.default_rng(2).standard_normal(ground.rank)
+    found = {}
+    for weights in ("subtract", "paper"):
+        energies, pulls = [], []
+        for count in (3, 15):
+            region = ground.cut(tip(ground, count))
+            step, z = make_step(region, model, h=None, weights=weights)
+            z = np.concatenate([region.follow(q)[:count].ravel(), q])
+            flat = np.concatenate([region.U_full.ravel(), np.eye(ground.rank).ravel()]).reshape(-1, ground.rank)
+            energies.append(step.energy(z)[0] + step.force @ (z - step.motion.xa))
+            pulls.append(flat.T @ (step.gradient(z) + step.force))
+        found[weights] = abs(energies[1] / energies[0] - 1.0), np.abs(pulls[1] / pulls[0] - 1.0).max()
+    assert max(found["subtract"]) < 1e-9
+    assert min(found["paper"]) > 1e-3
+
+
+def test_conjugate_gradients_solve_the_operator(held) -> None:
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 15)), sparse_model(body))
+    matrix, b = step.stiffen(z), step.gradient(z)
+    np.testing.assert_allclose(
+        matrix.solve(b, 1e-10), np.linalg.solve(matrix.to_dense(), b), rtol=1e-6, atol=1e-9 * np.abs(b).max()
+    )
+    assert 0 < matrix.iterations < len(z)

@@ -1,0 +1,55 @@
+"""Scenes with method.name = "condensation": what they refuse, and what their runs tell."""
+
+import pytest
+
+from supple.errors import SceneError
+from supple.method import CondensationSolver
+from supple.scene import parse_scene, prepare_scene, set_stage, simulate, start_scene
+
+SCENE = {
+    "gravity": False,
+    "time": {"fps": 50, "frames": 4, "substeps": 1},
+    "mesh": {"shape": "beam", "size": {"length": 0.5, "width": 0.1, "height": 0.1}, "resolution": 8},
+    "material": {"young": 2e5},
+    "pin": [{"select": "min x"}],
+    "collider": [
+        {
+            "shape": "sphere", "size": {"radius": 0.05}, "at": [0.1, 0.13, 0.0],
+            "move": {"keys": [{"t": 0.0, "by": [0, 0, 0]}, {"t": 0.08, "by": [0, -0.04, 0]}]},
+        }
+    ],
+    "method": {"name": "condensation", "tolerance": 0.1, "radius": 0.2},
+    "training": {"cases": 1, "heldout": 1, "max_cases": 1, "steps": 8},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"pin": []}, "bodies that nothing holds: add a \\[\\[pin\\]\\]"),
+        ({"pin": [{"select": "min x", "until": 0.1}]}, "that moves, comes or goes: let it stand"),
+        ({"pin": [{"select": "min x", "move": {"velocity": [0, 1, 0]}}]}, "that moves, comes or goes: let it stand"),
+        ({"time": {"integrator": "newmark"}}, 'integrator = "newmark": use "implicit_euler"'),
+        ({"contact": {"self": "rules"}}, 'contact.self = "rules": use "all"'),
+    ],
+)
+def test_what_it_does_not_know_is_refused_with_a_remedy(changes: dict, words: str) -> None:
+    with pytest.raises(SceneError, match=words):
+        set_stage(parse_scene({**SCENE, **changes}))
+
+
+def test_radius_of_handles_is_still_refused_below_one() -> None:
+    with pytest.raises(SceneError, match="radius below 1"):
+        parse_scene({**SCENE, "method": {"name": "hyperreduced", "radius": 0.5}})
+
+
+def test_a_run_tells_how_much_was_full(recwarn) -> None:
+    built = prepare_scene(set_stage(parse_scene(SCENE)))
+    recwarn.clear()  # a model of one case may miss its tolerance
+    assert isinstance(built.solver, CondensationSolver)
+    assert built.solver.radius == pytest.approx(0.1)
+    assert "full space within 0.1 m of what touches" in " ".join(built.solver.describe())
+    rows = [now.row for now in simulate(built, start_scene(built)) if now.row is not None]
+    assert rows[-1].kind == "hybrid"
+    assert 0.0 < rows[-1].full_share < 1.0
+    assert rows[-1].contacts > 0
