@@ -49,8 +49,8 @@ class RuledTouching(SkinnedTouching):
 
     def _choose(self, step: SkinnedStep, state: SkinnedState, time: float) -> None:
         """Begin with the pairs of the pose, and lead them to the triangles that they are at."""
-        pairs, areas, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
-        self._ruled.follow(_recall(pairs, state.pairs), areas)
+        pairs, weights, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
+        self._ruled.follow(_recall(pairs, state.pairs), weights)
         for _ in range(_SLIDES):
             self._seen = np.union1d(self._ruled.reads(), self._outside)
             if not self._ruled.slide(self._lift(step.pose, step.guess)):
