@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Damping
 from supple.material import Corotational
-from supple.rig import Held, SkinnedRig, find_bone_crossings, heat_weights, hold_bones
+from supple.rig import SkinnedRig, find_bone_crossings, heat_weights, hold_bones
 from supple.shape import make_character, make_shape
 
-__all__ = ["CASES", "Case", "Sketch", "make_case"]
+__all__ = ["CASES", "Case", "make_case"]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
@@ -41,7 +41,6 @@ class Case:
     step: float = 1.0
     """Time from a pose to the next [s]."""
     integrator: str = "static"
-    held: Held | None = None
 
 
 class Sketch(NamedTuple):
@@ -86,11 +85,11 @@ CASES = {
 }  # fmt: skip
 
 
-def make_case(name: str, size: str, tets: int | None = None) -> Case:
+def make_case(name: str, size: str) -> Case:
     """A case at size "small" or "paper"."""
     sketch = CASES[name]
     count, poses, frames, rank = sketch.sizes[size]
-    mesh, character = make_shape(sketch.shape, elements=tets or count), make_character(sketch.shape)
+    mesh, character = make_shape(sketch.shape, elements=count), make_character(sketch.shape)
     rig = SkinnedRig(character.skeleton, heat_weights(mesh, character.skeleton), mesh.vertices)
     held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, character.skeleton))
     is_static = sketch.integrator == "static"
@@ -100,7 +99,7 @@ def make_case(name: str, size: str, tets: int | None = None) -> Case:
     way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0)
     return Case(
         name, body, rig, learned, _go_through(keys, 0.98 * way), rank, sketch.paper,
-        1.0 if is_static else 1.0 / 60.0, sketch.integrator, held,
+        1.0 if is_static else 1.0 / 60.0, sketch.integrator,
     )  # fmt: skip
 
 

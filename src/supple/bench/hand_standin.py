@@ -18,14 +18,15 @@ from supple.rig.free_bones import FreeBones
 __all__ = ["load_hand"]
 
 FloatArray = NDArray[np.float64]
-_SIZES = {"small": (8, 8, 8), "paper": (53, 40, 53)}  # poses to learn from, frames to play, rank of shapes
+_LEARNED = {"small": slice(2, 19, 2), "paper": slice(0, None, 5)}  # frames: of one finger that bends, or of all
+_PLAYED = {"small": slice(1, 18, 2), "paper": slice(203, None, 2)}
 #: What the authors' C++ takes there on one thread.
 _AUTHORS = {"case": "authors' code", "tets": 50_816, "domains": 10, "rank": 130, "elements": 2_627, "full_ms": 1341.0,
             "reduced_ms": 29.6, "detect_ms_full": 11.3, "detect_ms_rule": 3.4, "rms_error": 0.015}  # fmt: skip
 
 
 def load_hand(folder: Path, size: str) -> Case:
-    """The hand as a case: poses to learn from are far apart, those to play follow one another."""
+    """The hand as a case: frames to play lie between those to learn from."""
     stored = {name: folder / name for name in ("mesh.npz", "training_poses.npz", "skeleton.json")}
     for path in stored.values():
         if not path.exists():
@@ -38,21 +39,16 @@ def load_hand(folder: Path, size: str) -> Case:
     pins = Pins.of(np.arange(free, len(vertices)))
     body = Body.build(TetMesh.clean(vertices, mesh["tets"]), Corotational(young=5000.0, poisson=0.08), pins)
     poses = _read_poses(stored["training_poses.npz"])
-    learned, frames, rank = _SIZES[size]
-    chosen = np.unique(np.linspace(0, len(poses) - 1, learned).astype(int))
-    begin = int(np.argmax(np.linalg.norm(poses - poses[0], axis=1))) // 2
-    return Case("hand", body, rig, poses[chosen], poses[begin : begin + frames + 1], rank, _AUTHORS)
+    learned = poses[_LEARNED[size]]
+    return Case("hand", body, rig, learned, poses[_PLAYED[size]], len(learned), _AUTHORS)
 
 
 def _load_skeleton(path: Path) -> FreeBones:
-    """Its bones, each free to go anywhere."""
+    """Its bones, each free to go anywhere, in the order of weights and poses."""
     bones = sorted(json.loads(path.read_text())["bones"], key=lambda bone: int(bone["id"]))
-    found = FreeBones.of(
-        [f"bone{bone['id']}" for bone in bones], [bone["parent"] for bone in bones],
-        [bone["segment_start"] for bone in bones], [bone["segment_end"] for bone in bones],
-    )  # fmt: skip
-    assert isinstance(found, FreeBones)
-    return found
+    heads, tails = (np.array([bone[end] for bone in bones], np.float64) for end in ("segment_start", "segment_end"))
+    parents = np.array([bone["parent"] for bone in bones], np.int32)
+    return FreeBones(tuple(f"bone{bone['id']}" for bone in bones), parents, heads, tails)
 
 
 def _read_poses(path: Path) -> FloatArray:
