@@ -33,7 +33,7 @@ def look(rng: np.random.Generator, first: int, count: int, smooth: np.ndarray) -
     pairs = np.column_stack([vertices, np.full(count, 30, np.int32)])
     place = (vertices / COUNT)[:, None]
     forces = np.cos(smooth * place + rng.uniform(0.0, 0.5)) + 2.0
-    return Look(pairs, np.full(count, 0.01), forces)
+    return Look(pairs, forces)
 
 
 def lessons(poses: int, looks: int) -> list[list[Look]]:
@@ -58,7 +58,7 @@ def test_a_rule_is_right_in_its_pose(learned) -> None:
         assert 1 <= len(chosen.pairs) <= 2 * RANK
         for one in some:
             rows = np.searchsorted(one.pairs[:, 0], chosen.pairs[:, 0])
-            found = chosen.areas / one.areas[rows] @ one.forces[rows]
+            found = chosen.weights @ one.forces[rows]
             wanted = one.forces.sum(axis=0)
             assert np.linalg.norm(found - wanted) <= 2.0 * 0.02 * np.linalg.norm(wanted)
 
@@ -74,7 +74,7 @@ def test_between_two_poses_both_rules_count(learned) -> None:
     one, other = (rules.rules.choose(BONES, pose) for pose in poses[2:4])
     middle = rules.rules.choose(BONES, (poses[2] + poses[3]) / 2)
     assert set(middle.pairs[:, 0]) == set(one.pairs[:, 0]) | set(other.pairs[:, 0])
-    assert middle.areas.sum() == pytest.approx((one.areas.sum() + other.areas.sum()) / 2, rel=1e-3)
+    assert middle.weights.sum() == pytest.approx((one.weights.sum() + other.weights.sum()) / 2, rel=1e-3)
 
 
 def test_a_rule_without_contacts_leaves_the_other_whole() -> None:
@@ -83,8 +83,8 @@ def test_a_rule_without_contacts_leaves_the_other_whole() -> None:
     nothing = np.zeros((0, 2), np.int32), np.zeros(0)
     some = np.array([[3, 5], [4, 5]], np.int32), np.array([0.1, 0.2])
     rules = ContactRules((pack_rules(seen, at, [nothing, some]),))
-    np.testing.assert_allclose(rules.choose(BONES, bent(0.6)[0]).areas, [0.1, 0.2])
-    assert not rules.choose(BONES, bent(0.0)[0]).areas.any()
+    np.testing.assert_allclose(rules.choose(BONES, bent(0.6)[0]).weights, [0.1, 0.2])
+    assert not rules.choose(BONES, bent(0.0)[0]).weights.any()
 
 
 def test_far_from_all_poses_no_rule_fits(learned) -> None:
@@ -111,9 +111,9 @@ def test_flesh_that_touches_itself_belongs_to_the_joint_beside_it() -> None:
 
 
 def test_pairs_named_twice_are_one() -> None:
-    pairs, areas = join_pairs(np.array([[4, 1], [2, 1], [4, 1]], np.int32), np.array([1.0, 2.0, 3.0]))
+    pairs, weights = join_pairs(np.array([[4, 1], [2, 1], [4, 1]], np.int32), np.array([1.0, 2.0, 3.0]))
     np.testing.assert_array_equal(pairs, [[2, 1], [4, 1]])
-    np.testing.assert_allclose(areas, [2.0, 4.0])
+    np.testing.assert_allclose(weights, [2.0, 4.0])
 
 
 def test_looks_without_poses_are_refused() -> None:

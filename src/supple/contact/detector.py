@@ -92,7 +92,7 @@ class Detector:
             found = join((met, self._detect_own(x, known)))
         if previous is None:
             return found
-        found = keep_areas(found, previous)
+        found = self._keep(found, previous)
         return anchor(found, previous, x) if self.settings.alpha > 0.0 else found
 
     def _foresee_own(self, x: FloatArray, predicted: FloatArray, known: IntArray) -> Contacts:
@@ -105,6 +105,10 @@ class Detector:
         """Contacts of the body with itself at x [m], (n, 3)."""
         own = self._own()
         return self._add_edges(own.to_contacts(find_from(own, x, known), x), x)
+
+    def _keep(self, found: Contacts, previous: Contacts) -> Contacts:
+        """Contacts that stand for as much as in an earlier look of the step."""
+        return keep_areas(found, previous)
 
     def _own(self) -> SelfContact:
         assert self._self is not None

@@ -28,20 +28,21 @@ class RuledDetector(Detector):
 
     def __init__(self, body: Body, colliders: Sequence[Collider], settings: ContactSettings) -> None:
         super().__init__(body, colliders, settings)
-        self._pairs, self._owned = np.zeros((0, 2), np.int32), np.zeros(0)
+        self._pairs, self._weights = np.zeros((0, 2), np.int32), np.zeros(0)
 
-    def follow(self, pairs: IntArray, areas: FloatArray) -> None:
-        """Look from now on at vertices beginning at triangles, (m, 2), each for an area [m²], (m,)."""
-        self._pairs, self._owned = pairs, areas
+    def follow(self, pairs: IntArray, weights: FloatArray) -> None:
+        """Look from now on at vertices beginning at triangles, (m, 2), each counting so often, (m,)."""
+        self._pairs, self._weights = pairs, weights
 
     def reads(self) -> IntArray:
-        """Vertices whose positions the next look reads, ascending: those of pairs, and around their triangles."""
+        """Vertices whose positions the next look reads, ascending: around the triangles of pairs, and around their
+        vertices, for of a vertex's ring counts what faces a contact."""
         own = self._own()
-        corners = np.unique(own.triangles[self._pairs[:, 1]])
+        corners = np.unique(np.concatenate([self._pairs[:, 0], own.triangles[self._pairs[:, 1]].ravel()]))
         counts = own.fans.start[corners + 1] - own.fans.start[corners]
         first = np.repeat(own.fans.start[corners] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
         around = own.fans.triangles[first + np.arange(counts.sum())] if len(corners) else np.zeros(0, np.int32)
-        return np.unique(np.concatenate([self._pairs[:, 0], own.triangles[np.unique(around)].ravel()]))
+        return np.unique(own.triangles[np.unique(around)])
 
     def slide(self, x: FloatArray) -> bool:
         """Let every vertex go on to the nearest triangle around its own at positions x [m], (n, 3); whether one did."""
@@ -56,14 +57,19 @@ class RuledDetector(Detector):
     def _detect_own(self, x: FloatArray, known: IntArray) -> Contacts:
         return self._look(x)
 
+    def _keep(self, found: Contacts, previous: Contacts) -> Contacts:
+        return found  # looked at while open, a vertex may have stood for something else
+
     def _look(self, x: FloatArray) -> Contacts:
         """The contacts at positions x [m], (n, 3); open ones among them."""
         own = self._own()
         touching = own.follow(self._pairs, x)  # from where the step began: its looks read the same positions
-        rows = np.flatnonzero(touching.depth > -_OPEN * own.edge)
+        # Led to the border of its own surroundings, a vertex is beside the last triangle, not behind it
+        beside = (touching.depth > 0.0) & (touching.barycentric == 0.0).any(axis=1)
+        rows = np.flatnonzero((touching.depth > -_OPEN * own.edge) & ~beside)
         # A vertex that two rules led to one triangle touches it once
         now = np.column_stack([touching.vertex, touching.triangle])[rows]
         _, first, place = np.unique(now, axis=0, return_index=True, return_inverse=True)
-        areas = np.asarray(np.bincount(place.ravel(), self._owned[rows], len(first)), np.float64)
-        kept = touching.choose(rows[first])
-        return replace(own.to_contacts(kept, x), area=areas)
+        weights = np.bincount(place.ravel(), self._weights[rows], len(first))
+        found = own.to_contacts(touching.choose(rows[first]), x)
+        return replace(found, area=weights * found.area)

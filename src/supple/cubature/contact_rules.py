@@ -29,8 +29,8 @@ class ChosenContacts(NamedTuple):
 
     pairs: IntArray
     """Vertices and triangles where to begin to look, (m, 2)."""
-    areas: FloatArray
-    """What each stands for, its weight included [m²], (m,)."""
+    weights: FloatArray
+    """How often the force of each counts, (m,)."""
     lacking: tuple[tuple[int, int], ...]
     """Bones that no rule fits here."""
 
@@ -46,8 +46,8 @@ class PairRules:
     """The contacts of pose i are start[i] to start[i + 1], (k + 1,); none where the bones' flesh did not touch."""
     pairs: IntArray
     """Vertices and triangles, (m, 2)."""
-    areas: FloatArray
-    """Areas that the vertices stood for, times their weights [m²], (m,)."""
+    weights: FloatArray
+    """Of their forces, (m,)."""
     reach: float
     """Distance [m] from the nearest pose up to which a rule fits."""
 
@@ -60,7 +60,7 @@ class PairRules:
         return KDTree(self.at)
 
     def blend(self, R: FloatArray, t: FloatArray) -> tuple[IntArray, FloatArray] | None:
-        """Pairs and areas for a pose of the bones; None where no rule fits.
+        """Pairs and weights for a pose of the bones; None where no rule fits.
 
         A rule without contacts knows nothing of weights: the other one then counts wholly.
         """
@@ -76,11 +76,11 @@ class PairRules:
             shares /= shares.sum() if shares.sum() > 0.0 else 1.0
         parts = [self._one(int(pose)) for pose in nearest]
         pairs = np.concatenate([pairs for pairs, _ in parts])
-        return pairs, np.concatenate([share * areas for share, (_, areas) in zip(shares, parts, strict=True)])
+        return pairs, np.concatenate([share * weights for share, (_, weights) in zip(shares, parts, strict=True)])
 
     def _one(self, pose: int) -> tuple[IntArray, FloatArray]:
         own = slice(int(self.start[pose]), int(self.start[pose + 1]))
-        return self.pairs[own], self.areas[own]
+        return self.pairs[own], self.weights[own]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class ContactRules:
     rules: tuple[PairRules, ...]
 
     def choose(self, skeleton: Skeleton, pose: FloatArray) -> ChosenContacts:
-        """What to look at in a pose; a vertex that several rules name on one triangle stands for all of it."""
+        """What to look at in a pose; a vertex that several rules name on one triangle counts for all of them."""
         R, t = skeleton.transforms(pose)
         found, lacking = [], []
         for rule in self.rules:
@@ -100,14 +100,14 @@ class ContactRules:
             else:
                 found.append(blended)
         pairs = np.concatenate([np.zeros((0, 2), np.int32), *(one for one, _ in found)])
-        areas = np.concatenate([np.zeros(0), *(one for _, one in found)])
-        counts = areas > 0.0
-        return ChosenContacts(*join_pairs(pairs[counts], areas[counts]), tuple(lacking))
+        weights = np.concatenate([np.zeros(0), *(one for _, one in found)])
+        counts = weights > 0.0
+        return ChosenContacts(*join_pairs(pairs[counts], weights[counts]), tuple(lacking))
 
     def digest(self, update: Callable[[bytes], object]) -> None:
         """Feed everything that decides what is looked at to a fingerprint."""
         for rule in self.rules:
-            for array in (rule.seen.root, rule.seen.axes, rule.at, rule.start, rule.pairs, rule.areas):
+            for array in (rule.seen.root, rule.seen.axes, rule.at, rule.start, rule.pairs, rule.weights):
                 update(np.ascontiguousarray(array).tobytes())
 
     @property
@@ -123,10 +123,10 @@ def blend_shares(distance: FloatArray) -> FloatArray:
     return np.asarray(distance[::-1] / distance.sum())
 
 
-def join_pairs(pairs: IntArray, areas: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs that are all different, by vertex and then triangle, with the sums of their areas."""
+def join_pairs(pairs: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Pairs that are all different, by vertex and then triangle, with the sums of their weights."""
     kept, place = np.unique(pairs, axis=0, return_inverse=True)
-    return kept, np.asarray(np.bincount(place.ravel(), areas, len(kept)), np.float64)
+    return kept, np.asarray(np.bincount(place.ravel(), weights, len(kept)), np.float64)
 
 
 def find_reach(seen: RelativePoses, at: FloatArray) -> float:
@@ -139,8 +139,8 @@ def find_reach(seen: RelativePoses, at: FloatArray) -> float:
 
 
 def pack_rules(seen: RelativePoses, at: FloatArray, rules: Sequence[tuple[IntArray, FloatArray]]) -> PairRules:
-    """The rules of two bones from pairs and areas of every pose."""
+    """The rules of two bones from pairs and weights of every pose."""
     start = np.concatenate([[0], np.cumsum([len(pairs) for pairs, _ in rules])]).astype(np.int64)
     pairs = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in rules)])
-    areas = np.concatenate([np.zeros(0), *(areas for _, areas in rules)])
-    return PairRules(seen, at, start, pairs, areas, find_reach(seen, at))
+    weights = np.concatenate([np.zeros(0), *(weights for _, weights in rules)])
+    return PairRules(seen, at, start, pairs, weights, find_reach(seen, at))

@@ -32,8 +32,6 @@ class Look(NamedTuple):
 
     pairs: IntArray
     """Vertices and triangles, (m, 2)."""
-    areas: FloatArray
-    """[m²], (m,)"""
     forces: FloatArray
     """What each does to the coordinates, (m, r)."""
 
@@ -140,7 +138,7 @@ def train_direct(
 def _restrict(some: Sequence[Look], owners: Sequence[NDArray[np.int64]], bones: NDArray[np.int64]) -> list[Look]:
     """The contacts of two bones in each look."""
     rows = [np.flatnonzero((own == bones).all(axis=1)) for own in owners]
-    return [Look(look.pairs[r], look.areas[r], look.forces[r]) for look, r in zip(some, rows, strict=True)]
+    return [Look(look.pairs[r], look.forces[r]) for look, r in zip(some, rows, strict=True)]
 
 
 def _group(at: FloatArray, counts: Sequence[int], seen: RelativePoses) -> NDArray[np.int64]:
@@ -180,18 +178,17 @@ def _train_one(some: Sequence[Look], scale: FloatArray, tolerance: float, rng: n
 
 
 def _describe(some: Sequence[Look], rule: Rule | None) -> tuple[IntArray, FloatArray]:
-    """Pairs of a rule, each with the triangle and the area of the first look that knows its vertex."""
+    """Pairs of a rule, each with the triangle of the first look that knows its vertex, and their weights."""
     if rule is None:
         return np.zeros((0, 2), np.int32), np.zeros(0)
     some = [look for look in some if len(look.pairs) and look.forces.any()]
-    pairs, areas = (np.concatenate([getattr(look, name) for look in some]) for name in ("pairs", "areas"))
+    pairs = np.concatenate([look.pairs for look in some])
     vertices, first = np.unique(pairs[:, 0], return_index=True)
     assert len(vertices) > rule.members.max(initial=-1)
-    rows = first[rule.members]
-    return pairs[rows], rule.weights * areas[rows]
+    return pairs[first[rule.members]], rule.weights
 
 
-def _judge(some: Sequence[Look], pairs: IntArray, areas: FloatArray, scale: FloatArray) -> float:
+def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: FloatArray) -> float:
     """Relative error of a rule's forces in looks that it was not trained by: root of the mean square."""
     squares = []
     for look in some:
@@ -201,7 +198,7 @@ def _judge(some: Sequence[Look], pairs: IntArray, areas: FloatArray, scale: Floa
         place = np.searchsorted(pairs[:, 0], look.pairs[:, 0])
         place[place == len(pairs)] = 0
         known = pairs[place, 0] == look.pairs[:, 0] if len(pairs) else np.zeros(len(look.pairs), bool)
-        share = np.where(known, areas[place] / look.areas, 0.0) if len(pairs) else np.zeros(len(look.pairs))
+        share = np.where(known, weights[place], 0.0) if len(pairs) else np.zeros(len(look.pairs))
         found = scale * (share @ look.forces)
         squares.append(float(((found - wanted) ** 2).sum() / (wanted**2).sum()))
     return float(np.sqrt(np.mean(squares))) if squares else 0.0

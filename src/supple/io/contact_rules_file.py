@@ -32,7 +32,7 @@ def pack_contacts(contacts: ContactRules | None) -> dict[str, NDArray[Any]]:
         "contact_at": np.concatenate([empty["contact_at"], *(rule.at for rule in rules)]),
         "contact_sizes": np.concatenate([np.zeros(0, np.int64), *(np.diff(rule.start) for rule in rules)]),
         "contact_pairs": np.concatenate([empty["contact_pairs"], *(rule.pairs for rule in rules)]).astype(np.int64),
-        "contact_areas": np.concatenate([np.zeros(0), *(rule.areas for rule in rules)]),
+        "contact_weights": np.concatenate([np.zeros(0), *(rule.weights for rule in rules)]),
     }
 
 
@@ -40,12 +40,12 @@ def unpack_contacts(path: Path, arrays: Arrays, vertices: int) -> ContactRules |
     """The rules in the arrays of a file of a body with so many vertices; None where it has none."""
     if not set(CONTACTS) <= set(arrays):
         return None
-    bones, poses, sizes, pairs, areas = (
-        arrays[f"contact_{name}"] for name in ("bones", "poses", "sizes", "pairs", "areas")
+    bones, poses, sizes, pairs, weights = (
+        arrays[f"contact_{name}"] for name in ("bones", "poses", "sizes", "pairs", "weights")
     )
-    k, total, m = len(bones), len(sizes), len(areas)
+    k, total, m = len(bones), len(sizes), len(weights)
     shapes = {"bones": (k, 2), "roots": (k, 4, 4), "means": (k, 12), "axes": (k, COMPONENTS, 12), "reach": (k,)}
-    more = {"poses": (k,), "at": (total, COMPONENTS), "sizes": (total,), "pairs": (m, 2), "areas": (m,)}
+    more = {"poses": (k,), "at": (total, COMPONENTS), "sizes": (total,), "pairs": (m, 2), "weights": (m,)}
     check_shapes(path, arrays, {f"contact_{name}": shape for name, shape in {**shapes, **more}.items()})
     refuse(
         path,
@@ -55,7 +55,7 @@ def unpack_contacts(path: Path, arrays: Arrays, vertices: int) -> ContactRules |
             "its contact rules name vertices that are not there": bool(
                 (pairs < 0).any() or (pairs[:, 0] >= vertices).any()
             ),
-            "its contact rules have areas below zero": bool((areas < 0.0).any()),
+            "its contact rules have weights below zero": bool((weights < 0.0).any()),
             "its contact rules name bones that are not there": bool((bones < 0).any()),
         },
     )
@@ -67,7 +67,7 @@ def unpack_contacts(path: Path, arrays: Arrays, vertices: int) -> ContactRules |
         roots, means, axes = (arrays[f"contact_{name}"][row] for name in ("roots", "means", "axes"))
         seen = RelativePoses(int(bones[row, 0]), int(bones[row, 1]), roots, means, axes)
         rule = PairRules(
-            seen, arrays["contact_at"][own], start, pairs[some].astype(np.int32), areas[some],
+            seen, arrays["contact_at"][own], start, pairs[some].astype(np.int32), weights[some],
             float(arrays["contact_reach"][row]),
         )  # fmt: skip
         found.append(rule)

@@ -65,7 +65,7 @@ CONTACTS = {
     "contact_at": "f",
     "contact_sizes": "i",
     "contact_pairs": "i",
-    "contact_areas": "f",
+    "contact_weights": "f",
 }
 
 REDUCED = Layout(

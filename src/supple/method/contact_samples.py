@@ -20,8 +20,9 @@ from supple.subspace import Basis, DomainBases
 __all__ = ["ContactSampler", "between", "find_flesh"]
 
 FloatArray = NDArray[np.float64]
-LEARNED = 0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0  #: shares of the way from the equilibrium to the free shape
-JUDGED = 0.035, 0.15, 0.3, 0.55, 0.85  #: the same for looks that are held out
+#: Shares of the way from the equilibrium to the free shape, finer where contacts are to balance.
+LEARNED = tuple((number / 24) ** 3 for number in range(25))
+JUDGED = tuple(((number + 0.5) / 24) ** 3 for number in (1, 4, 8, 13, 19))  #: the same for looks that are held out
 
 
 class Shapes(NamedTuple):
@@ -58,7 +59,7 @@ class ContactSampler:
             "mi,mir->mr", size[:, None] * touching.normal[rows], handles.reshape(len(rows), 3, self._basis.rank)
         )
         pairs = np.column_stack([touching.vertex, touching.triangle])[rows]
-        return Look(pairs.astype(np.int32), contacts.area[rows], forces)
+        return Look(pairs.astype(np.int32), forces)
 
 
 def between(sampler: ContactSampler, shapes: Shapes, shares: Sequence[float]) -> list[Look]:

@@ -1,6 +1,7 @@
 """Self-contact of a skinned body by rules: a few contacts, chosen by the pose, stand for all ([TOK14] 4.3 and 5.1)."""
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,17 @@ IntArray = NDArray[np.int32]
 _SLIDES = 12  # triangles that a vertex may be led over as a step begins
 
 
+class _Placed(NamedTuple):
+    """The vertices that a step looks at, where rounds lift them again and again."""
+
+    pose: FloatArray
+    seen: IntArray
+    shapes: FloatArray
+    """A U, (m, 3, r)."""
+    origin: FloatArray
+    """A X + t [m], (m, 3)."""
+
+
 class RuledTouching(SkinnedTouching):
     """The contacts of a body at x = A (X + U q) + t, those with itself by rules."""
 
@@ -38,6 +50,7 @@ class RuledTouching(SkinnedTouching):
         self.lacking: tuple[tuple[int, int], ...] = ()
         """Bones that no rule fitted in the last step: what they touch of each other was not looked at."""
         self._warned = False
+        self._placed: _Placed | None = None
 
     def settle(
         self, solver: ReducedStep[SkinnedStep], state: SkinnedState, inputs: Inputs, watch: Stopwatch
@@ -49,12 +62,17 @@ class RuledTouching(SkinnedTouching):
 
     def _choose(self, step: SkinnedStep, state: SkinnedState, time: float) -> None:
         """Begin with the pairs of the pose, and lead them to the triangles that they are at."""
-        pairs, areas, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
-        self._ruled.follow(_recall(pairs, state.pairs), areas)
+        self._placed = None
+        pairs, weights, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
+        self._ruled.follow(_recall(pairs, state.pairs), weights)
+        seen = self._outside
         for _ in range(_SLIDES):
-            self._seen = np.union1d(self._ruled.reads(), self._outside)
+            seen = self._seen = np.union1d(self._ruled.reads(), self._outside)
             if not self._ruled.slide(self._lift(step.pose, step.guess)):
                 break
+        A, t = self._rig.frames(step.pose, seen)
+        origin = np.einsum("nij,nj->ni", A, self._rig.rest[seen]) + t
+        self._placed = _Placed(step.pose, seen, A @ self._basis.rows(seen), origin)
         if self.lacking and not self._warned:
             self._warned = True
             names = self._rig.skeleton.names
@@ -65,6 +83,13 @@ class RuledTouching(SkinnedTouching):
                 SuppleWarning,
                 stacklevel=2,
             )
+
+    def _lift(self, pose: FloatArray, q: FloatArray) -> FloatArray:
+        if self._placed is None or self._placed.pose is not pose:
+            return super()._lift(pose, q)
+        x = np.zeros_like(self._rig.rest)
+        x[self._placed.seen] = self._placed.shapes @ q + self._placed.origin
+        return x
 
 
 def _recall(pairs: IntArray, known: IntArray) -> IntArray:

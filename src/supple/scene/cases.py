@@ -24,7 +24,17 @@ from supple.scene.simulate import start_motion, step_inputs
 from supple.scene.units import to_metres
 from supple.solve import Gravity, Inputs, Moment, NodalForce
 
-__all__ = ["Case", "case_steps", "draw_cases", "draw_judges", "is_driven", "last_key", "play_case", "scene_steps"]
+__all__ = [
+    "Case",
+    "case_steps",
+    "draw_cases",
+    "draw_judges",
+    "is_driven",
+    "last_key",
+    "make_case",
+    "play_case",
+    "scene_steps",
+]
 
 FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -93,7 +103,7 @@ def draw_judges(stage: Stage, steps: int) -> list[Case]:
     """Cases to judge by; the first is the scene as it is, unless that deforms nothing."""
     judges = [_draw(stage, "heldout", 1, number, steps) for number in range(stage.scene.training.heldout)]
     if _deforms(stage):
-        judges[0] = _make_case(stage, judges[0].name, stage.drive, stage.velocity, steps)
+        judges[0] = make_case(stage, judges[0].name, stage.drive, stage.velocity, steps)
     return judges
 
 
@@ -176,10 +186,10 @@ def _draw(stage: Stage, name: str, role: int, number: int, steps: int) -> Case:
     start = si.start.model_copy(update={"velocity": velocity, "spin": spin})
     drive = Drive(stage.body, parts, loads, gravity if any(gravity) else None, obstacles, rigging)
     begun = starting_velocity(stage.body, si.model_copy(update={"start": start}), rigging)
-    return _make_case(stage, f"{name}-{number:04d}", drive, begun, steps)
+    return make_case(stage, f"{name}-{number:04d}", drive, begun, steps)
 
 
-def _make_case(stage: Stage, name: str, drive: Drive, velocity: FloatArray, steps: int) -> Case:
+def make_case(stage: Stage, name: str, drive: Drive, velocity: FloatArray, steps: int) -> Case:
     """A case with this drive, in the scene's time."""
     time = stage.scene.time
     is_static = time.integrator == "static"

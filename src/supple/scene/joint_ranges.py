@@ -94,6 +94,14 @@ class JointRanges:
             found[self.columns[changed]] = np.einsum("jik,jk->ji", self.axes[changed], turns)
         return found
 
+    def draw(self, pose: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """The pose with every joint turned somewhere within its ranges."""
+        angles = rng.uniform(self.ranges[:, :, 0], self.ranges[:, :, 1])
+        turns = Rotation.from_euler("xyz", angles, degrees=True).as_rotvec()
+        found = pose.copy()
+        found[self.columns] = np.einsum("jik,jk->ji", self.axes, turns)
+        return found
+
     def clamp_motion(self, motion: Motion) -> Motion:
         """The motion with all its keys clamped."""
         return replace(motion, poses=np.array([self.clamp(pose) for pose in motion.poses]))

@@ -12,6 +12,7 @@ from supple.errors import SceneError, TrainingError
 from supple.method import RuledModel
 from supple.scene.build import Stage
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_driven, scene_steps
+from supple.scene.pose_case import draw_pose_case
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.training_basis import Span, soft_modes, span_motions
@@ -38,14 +39,14 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
     attempts: list[Attempt] = []
     span = lessons.extend(table.cases)
     while True:
-        may_grow = len(lessons.cases) < table.most_cases
+        may_grow = lessons.drawn < table.most_cases
         if not may_grow or not span.is_thin(PROJECTION * method.accuracy, method.accuracy):
             attempts += lessons.search(span)
             fixed = method.rank is not None and method.elements is not None
             if not may_grow or fixed or attempts[-1].error <= method.accuracy:
                 break
         listener.say(f"{len(lessons.cases)} training cases do not teach enough: more")
-        span = lessons.extend(min(2 * len(lessons.cases), table.most_cases))
+        span = lessons.extend(min(2 * lessons.drawn, table.most_cases))
     best = pick_attempt(attempts, method.accuracy)
     if not np.isfinite(best.error):
         raise TrainingError(
@@ -67,8 +68,11 @@ class _Lessons:
             self._modes, self._guide = soft_modes(stage.body), _find_guide(stage)
         period = 2.0 * np.pi / float(np.sqrt(self._modes.importance[0]))
         self._steps, self._heldout_steps = case_steps(stage, period)
+        self._posed = draw_pose_case(stage)
         self._tell_plan()
         self.cases: list[Case] = []
+        self.drawn = 0
+        """Of the cases, those that vary the scene."""
         self.heldout: list[LocalMotion] = []
         self.train: Snapshots
 
@@ -87,7 +91,9 @@ class _Lessons:
     def extend(self, count: int) -> Span:
         """Learn from `count` cases in all; the subspaces they span."""
         stage = self._stage
-        new = draw_cases(stage, self._steps, range(len(self.cases), count))
+        new = draw_cases(stage, self._steps, range(self.drawn, count))
+        new += [] if self._posed is None or self.cases else [self._posed]
+        self.drawn = count
         judges = [] if self.heldout else draw_judges(stage, self._heldout_steps)
         recorded = record_cases(stage, [*new, *judges], self._cache, self._listener)
         self._clock.add("simulate", sum(one.seconds for one in recorded))

@@ -59,7 +59,14 @@ class TrainingTable(Section):
     )
     poses: list[PoseTable] = Field(
         default_factory=list,
-        description="posespace: poses that have a basis in any case; keys as those of a pose in [[motion.key]]",
+        description="posespace: poses that have a basis in any case; reduced about a rig: poses that a further run to "
+        "learn from goes through; keys as those of a pose in [[motion.key]]",
+    )
+    range_poses: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="reduced about a rig: as many further poses to learn from, drawn within the ranges of the joints",
     )
     max_poses: int = Field(
         default=16,

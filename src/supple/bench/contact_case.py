@@ -1,0 +1,111 @@
+"""The bodies of [TOK14]: characters of soft flesh that touch themselves, poses to learn from, and poses to play."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.settings import ContactSettings
+from supple.elastic import Body, Damping
+from supple.material import Corotational
+from supple.rig import SkinnedRig, find_bone_crossings, heat_weights, hold_bones
+from supple.shape import make_character, make_shape
+
+__all__ = ["CASES", "Case", "make_case"]
+
+FloatArray = NDArray[np.float64]
+Row = dict[str, Any]
+
+#: As the authors' code has it, Eq. (7): half of the stiffness also holds sideways, so that creases come to rest.
+CONTACT = ContactSettings(self_contact=True, friction=0.0, alpha=0.5)
+_FLESH = Corotational(young=5e3, poisson=0.3)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A body and its poses."""
+
+    name: str
+    body: Body
+    rig: SkinnedRig
+    learned: FloatArray
+    """Poses to learn from, one after another from rest on, (t, p)."""
+    played: FloatArray
+    """Poses to play, none of them learned from, (f, p)."""
+    rank: int
+    """Of shapes; columns of contact forces come in addition."""
+    paper: Row
+    """The paper's figures."""
+    step: float = 1.0
+    """Time from a pose to the next [s]."""
+    integrator: str = "static"
+
+
+class Sketch(NamedTuple):
+    """What a case is made of."""
+
+    shape: str
+    keys: Sequence[str]
+    """Named poses, gone through after rest."""
+    share: float
+    """How far to them."""
+    sizes: dict[str, tuple[int, int, int, int]]
+    """Tets, poses to learn from and to play, rank."""
+    paper: Row
+    integrator: str = "static"
+
+
+def _paper(tets: int, domains: int, poses: int, rank: int, full: float, reduced: float, *more: float) -> Row:
+    keys = "contacts_full", "contacts_rule", "contact_speedup_mean", "contact_speedup_max", "contact_share_max"
+    return {
+        "case": "[TOK14]", "tets": tets, "domains": domains, "poses": poses, "rank": rank,
+        "full_ms": full, "reduced_ms": reduced, "speedup": full / reduced, **dict(zip(keys, more, strict=True)),
+    }  # fmt: skip
+
+
+CASES = {
+    "cylinder": Sketch(
+        "cylinder", ("folded",), 0.8, {"small": (3_000, 12, 14, 12), "paper": (118_389, 12, 14, 12)},
+        _paper(118_389, 2, 12, 20, 7820.0, 20.0, 4127, 15, 16.0, 52.0, 0.46),
+    ),
+    "finger": Sketch(
+        "finger", ("curled",), 1.0, {"small": (4_000, 12, 14, 12), "paper": (248_869, 17, 20, 17)},
+        _paper(248_869, 3, 17, 60, 15900.0, 53.0, 4930, 81, 10.0, 20.0, 0.44),
+    ),
+    "arm": Sketch(
+        "arm", ("down",), 1.15, {"small": (6_000, 12, 60, 12), "paper": (171_492, 27, 60, 27)},
+        _paper(171_492, 5, 27, 161, 20860.0, 77.0, 1264, 74, 7.0, 11.0, 0.43), "newmark",
+    ),
+    "hand": Sketch(
+        "hand", ("fist", "pointing", "victory"), 0.8, {"small": (6_000, 18, 20, 18), "paper": (458_071, 120, 40, 60)},
+        _paper(458_071, 10, 120, 300, 28450.0, 171.0, 3025, 445, 2.0, 5.0, 0.42),
+    ),
+}  # fmt: skip
+
+
+def make_case(name: str, size: str) -> Case:
+    """A case at size "small" or "paper"."""
+    sketch = CASES[name]
+    count, poses, frames, rank = sketch.sizes[size]
+    mesh, character = make_shape(sketch.shape, elements=count), make_character(sketch.shape)
+    rig = SkinnedRig(character.skeleton, heat_weights(mesh, character.skeleton), mesh.vertices)
+    held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, character.skeleton))
+    is_static = sketch.integrator == "static"
+    body = Body.build(mesh, _FLESH, held.pins, Damping() if is_static else Damping(mass=2.0, stiffness=0.02))
+    keys = np.array([rig.neutral, *(sketch.share * character.poses[key] for key in sketch.keys)])
+    learned = _go_through(keys, np.linspace(0.0, 1.0, poses + 1)[1:])
+    way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0)
+    return Case(
+        name, body, rig, learned, _go_through(keys, 0.98 * way), rank, sketch.paper,
+        1.0 if is_static else 1.0 / 60.0, sketch.integrator,
+    )  # fmt: skip
+
+
+def _go_through(keys: FloatArray, way: FloatArray) -> FloatArray:
+    """Poses at shares of the way through keys (k, p)."""
+    at = way * (len(keys) - 1)
+    low = np.minimum(at.astype(int), len(keys) - 2)
+    share = (at - low)[:, None]
+    return np.asarray((1.0 - share) * keys[low] + share * keys[low + 1])

@@ -1,0 +1,24 @@
+"""Bones that go where they are put, each on its own."""
+
+import numpy as np
+
+from supple.rig.free_bones import FreeBones
+
+BONES = FreeBones.of(["palm", "tip"], [-1, 0], [[0, 0, 0], [1, 0, 0]], [[1, 0, 0], [1.5, 0, 0]])
+
+
+def test_bones_turn_and_shift_alone() -> None:
+    pose = BONES.neutral
+    pose[6:] = [0.0, 0.0, np.pi / 2, 0.0, 0.0, 2.0]
+    R, t = BONES.transforms(pose)
+    np.testing.assert_allclose(R[0], np.eye(3))
+    np.testing.assert_allclose(R[1] @ [1.0, 0.0, 0.0] + t[1], [0.0, 1.0, 2.0], atol=1e-12)
+    assert len(BONES.controls) == len(pose) == 12
+
+
+def test_a_turn_by_a_whole_circle_is_no_distance() -> None:
+    one, other = BONES.neutral, BONES.neutral
+    one[2], other[2] = 0.3, 0.3 - 2.0 * np.pi
+    np.testing.assert_allclose(BONES.embed(one), BONES.embed(other), atol=1e-12)
+    other[3] = 0.5
+    assert np.isclose(np.linalg.norm(BONES.embed(one) - BONES.embed(other)), 0.5)
