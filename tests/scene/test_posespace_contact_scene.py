@@ -76,6 +76,11 @@ def test_regions_of_a_scene_have_coordinates_of_their_own(tmp_path: Path) -> Non
     assert len(list(simulate(prepare_scene(stage, source=tmp_path / "parts.toml")))) == 18
 
 
+def test_friction_that_is_not_asked_for_is_not_said_to_act() -> None:
+    told = set_stage(scene(contact={"self": True})).describe()
+    assert any("itself: friction 0," in line for line in told)
+
+
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
@@ -83,6 +88,7 @@ def test_regions_of_a_scene_have_coordinates_of_their_own(tmp_path: Path) -> Non
         ({"training": {"region": [{}]}}, "must say where it is"),
         ({"training": {"region": [{"at": [0, 0, 0], "from": [0, 0, 0], "to": [1, 0, 0]}]}}, "must say where it is"),
         ({"training": {"contact": "glues"}}, "opens"),
+        ({"contact": {"friction": 0.3}}, "contact.friction = 0.3.*set it to 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tables, words: str) -> None:

@@ -179,6 +179,8 @@ def set_stage(scene: Scene) -> Stage:
     drive = Drive(body, parts, loads, si.acceleration(), obstacles, rigging, si.volume)
     touching = si.touching()
     contact = None if touching is None else contact_settings(touching, si.collider, mesh, metres)
+    if contact is not None and scene.method.name == "posespace":
+        contact = replace(contact, friction=0.0)  # what is given is refused, what is not must not be said to act
     return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact, tied)
 
 

@@ -50,6 +50,8 @@ def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:
         yield f'training.domains = "{scene.training.domains}": remove it'
     if posed and scene.collider:
         yield "colliders of a body in pose space: remove [[collider]]"
+    if posed and scene.contact is not None and "friction" in scene.contact.model_fields_set and scene.contact.friction:
+        yield f"contact.friction = {scene.contact.friction:g}, for parts in pose space touch without it: set it to 0"
     if not posed and scene.training.region:
         yield "training.region, which is of bodies in pose space: remove it"
     if posed and scene.time.integrator == "newmark":
