@@ -70,3 +70,17 @@ def test_a_vertex_that_bounced_off_is_remembered_while_it_is_near(contact: SelfC
     assert np.isin(bottom(contact), near.vertex).all()
     assert near.depth.max() < 0.0
     assert len(find_from(contact, sink(contact, -2.0 * contact.edge), known)) == 0
+
+
+@pytest.mark.parametrize(("beyond", "remembered"), [(0.004, True), (0.02, False)])
+def test_a_vertex_beside_an_edge_does_not_come_and_go(contact: SelfContact, beyond: float, remembered: bool) -> None:
+    rim, upper = bottom(contact), contact.mesh.vertices[:, 1] > 0.005
+    rim = rim[np.isclose(contact.mesh.vertices[rim, 0], 0.17)]
+    touching, hovering = sink(contact, 0.005), sink(contact, -0.008)
+    touching[upper, 0] += 0.329
+    hovering[upper, 0] += 0.33 + beyond  # a tenth of a triangle is 0.01
+    found = find_from(contact, touching, NO_PAIRS)
+    assert np.isin(rim, found.vertex).all()
+    near = find_from(contact, hovering, np.column_stack([found.vertex, found.triangle]))
+    assert np.isin(rim, near.vertex).tolist() == [remembered] * len(rim)
+    assert near.depth.max() < 0.0

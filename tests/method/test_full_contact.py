@@ -114,6 +114,12 @@ def test_first_round_is_rough_where_contacts_close_and_not_where_a_block_rests(
     assert not rough[-report.contact_rounds]
 
 
+def test_block_that_rests_is_accelerated_by_nothing_whatever_the_clock_rounds_off(block: Body) -> None:
+    solver = FullSolver(block, colliders=FLOOR, contact=ContactSettings(friction=0.5), tolerance=1e-6)
+    states, _ = run(solver, run(solver, solver.start(), 80, 0.02, downhill(0))[0][-1], 12, 0.01, downhill(0))
+    assert max(np.abs(state.a).max() for state in states) < 1e-2 * G  # what the next step goes on with
+
+
 def test_static_block_falls_onto_the_floor_below_it_and_is_held_on_a_slope(block: Body) -> None:
     x, far = block.mesh.vertices, 0.05
     solver = FullSolver(block, integrator="static", colliders=FLOOR, contact=ContactSettings(friction=0.5))

@@ -8,6 +8,7 @@ points away from what is touched. It penetrates where n·d < 0.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["SELF", "Contacts"]
@@ -50,7 +51,7 @@ class Contacts:
 
     def gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3)."""
-        return np.asarray(np.einsum("mk,mki->mi", self.weights, x[self.vertices]) - self.offset)
+        return _find_gaps(self.vertices, self.weights, self.offset, x)
 
     def depth(self, x: FloatArray) -> FloatArray:
         """How deep each contact penetrates at positions x [m], (m,); negative where it is open."""
@@ -58,6 +59,26 @@ class Contacts:
 
     def scatter(self, forces: FloatArray, count: int) -> FloatArray:
         """Forces along the gaps [N], (m, 3), on the vertices, (count, 3): Eqs. (6) and (8) of [TOK14]."""
-        total = np.zeros((count, 3))
-        np.add.at(total, self.vertices, self.weights[:, :, None] * forces[:, None, :])
-        return total
+        return _scatter(self.vertices, self.weights, forces, count)
+
+
+@njit(cache=True)
+def _find_gaps(vertices: NDArray[np.int32], weights: FloatArray, offset: FloatArray, x: FloatArray) -> FloatArray:
+    gaps = np.empty((len(vertices), 3))
+    for m in range(len(vertices)):
+        for axis in range(3):
+            gap = -offset[m, axis]
+            for k in range(vertices.shape[1]):
+                gap += weights[m, k] * x[vertices[m, k], axis]
+            gaps[m, axis] = gap
+    return gaps
+
+
+@njit(cache=True)
+def _scatter(vertices: NDArray[np.int32], weights: FloatArray, forces: FloatArray, count: int) -> FloatArray:
+    total = np.zeros((count, 3))
+    for m in range(len(vertices)):
+        for k in range(vertices.shape[1]):
+            for axis in range(3):
+                total[vertices[m, k], axis] += weights[m, k] * forces[m, axis]
+    return total

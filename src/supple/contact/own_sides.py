@@ -15,6 +15,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _TURNED = -1e-6  # cosine between normals below which they are more than a right angle apart
 _ON_EDGE = -1e-9  # barycentric coordinate of a point on an edge, which lies behind both triangles
+_KEPT = -0.1  # the same, of a known pair that a look does not find: beside a tip it must not come and go
 _STRIDE = 0.25  # mean edges that parts come nearer to each other from look to look along a way
 _MOST_LOOKS = 16
 
@@ -44,7 +45,7 @@ def find_from(contact: SelfContact, x: FloatArray, known: IntArray) -> Touching:
     turned[out] = (before & (seen.depth > contact.thickness))[out]
     held = turned & inside
     turned[held] = _is_behind_at_rest(contact, found.choose(row[held]), seen.triangle[held], x)
-    left = ~touches & before & (seen.depth > -contact.edge)
+    left = ~touches & (foot.min(axis=1, initial=0.0) >= _KEPT) & (seen.depth > -contact.edge)
     stays = seen.vertex[touches & ~turned]
     turned &= seen.depth > 0.0
     through = np.flatnonzero((turned | left) & ~np.isin(seen.vertex, stays))

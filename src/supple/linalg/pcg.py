@@ -203,7 +203,7 @@ def _iterate(
     clusters = cluster.size - 1
     r, z, p, q = work[0], work[1], work[2], work[3]
     partial = np.empty(clusters)
-    moments, motions = np.empty(6 * clusters), np.empty(6 * clusters)
+    moments = np.empty(6 * clusters)
     r[:] = b
     alpha, rz, goal, done = 0.0, 1.0, 0.0, -1
     while True:
@@ -224,13 +224,17 @@ def _iterate(
             moments[6 * k], moments[6 * k + 1], moments[6 * k + 2] = f0, f1, f2
             moments[6 * k + 3], moments[6 * k + 4], moments[6 * k + 5] = t0, t1, t2
         for k in prange(clusters):  # z = D⁻¹ r + Z (ZᵀAZ)⁻¹ Zᵀ r and r·z
-            for i in range(6 * k, 6 * k + 6):
-                total = 0.0
-                for j in range(coarse.shape[0]):
-                    total += coarse[i, j] * moments[j]
-                motions[i] = total
-            m0, m1, m2 = motions[6 * k], motions[6 * k + 1], motions[6 * k + 2]
-            w0, w1, w2 = motions[6 * k + 3], motions[6 * k + 4], motions[6 * k + 5]
+            m0, m1, m2, w0, w1, w2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            if coarse.shape[0]:
+                six = coarse[6 * k : 6 * k + 6]
+                for j in range(coarse.shape[0]):  # six sums at once: one would wait for itself
+                    moment = moments[j]
+                    m0 += six[0, j] * moment
+                    m1 += six[1, j] * moment
+                    m2 += six[2, j] * moment
+                    w0 += six[3, j] * moment
+                    w1 += six[4, j] * moment
+                    w2 += six[5, j] * moment
             total = 0.0
             for i in range(cluster[k], cluster[k + 1]):
                 v = order[i]
