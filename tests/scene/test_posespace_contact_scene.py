@@ -102,18 +102,12 @@ def test_a_scene_in_pose_space_stops_at_a_collider(parts) -> None:
     assert "contact with 1 collider" in "\n".join(built.describe())
 
 
-def test_friction_that_is_not_asked_for_is_not_said_to_act() -> None:
-    told = set_stage(scene(contact={"self": True})).describe()
-    assert any("itself: friction 0," in line for line in told)
-
-
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
         ({"training": {"region": [{}]}}, "must say where it is"),
         ({"training": {"region": [{"at": [0, 0, 0], "from": [0, 0, 0], "to": [1, 0, 0]}]}}, "must say where it is"),
         ({"training": {"contact": "glues"}}, "opens"),
-        ({"contact": {"friction": 0.3}}, "contact.friction = 0.3.*set it to 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tables, words: str) -> None:

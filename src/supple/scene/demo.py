@@ -25,7 +25,7 @@ from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.run import run_scene
 
-__all__ = ["run_demo"]
+__all__ = ["lay_out_demo", "run_demo"]
 
 Say = Callable[[str], None]
 
@@ -34,11 +34,7 @@ def run_demo(
     folder: Path, listener: Listener, say: Say, name: str = FIRST, changes: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see."""
-    demo = pick_demo(name)
-    source = folder / f"{demo.name}.toml"
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        source.write_text(demo.scene, encoding="utf-8")
+    demo, source = pick_demo(name), lay_out_demo(folder, name)
     say(f"{demo.name}: {demo.about}")
     stage = set_stage(load_scene(source, changes))
     built = prepare_scene(stage, listener, source)
@@ -65,6 +61,16 @@ def run_demo(
         "ms_per_frame": result.ms_per_frame,
         **facts,
     }
+
+
+def lay_out_demo(folder: Path, name: str = FIRST) -> Path:
+    """The scene file of a demonstration, written into a folder."""
+    demo = pick_demo(name)
+    source = folder / f"{demo.name}.toml"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        source.write_text(demo.scene, encoding="utf-8")
+    return source
 
 
 def _compare(demo: Demo, built: Built, listener: Listener, say: Say) -> tuple[Page, dict[str, Any]]:
