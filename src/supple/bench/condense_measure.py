@@ -84,10 +84,10 @@ class Track:
 
 
 def follow(case: Case, solver: Any) -> Track:
-    """The run of a solver; the first time is not counted, since it may compile."""
+    """The run of a solver; its first frames are run before it is timed, since they may compile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what a run misses is in its row
-        for count in (1, len(case.inputs)):
+        for count in (3, len(case.inputs)):
             state = solver.start(case.inputs[0])
             x, reports, full = [], [], []
             for inputs in case.inputs[:count]:
