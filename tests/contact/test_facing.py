@@ -38,13 +38,3 @@ def test_a_vertex_that_came_through_the_flesh_with_its_back_first_stands_for_all
     top = np.flatnonzero(mesh.vertices[:, 1] == 1.0)
     assert shares(mesh, top, [0.0, 1.0, 0.0]) == pytest.approx(1.0)
     assert shares(mesh, top, [0.0, 1.0, 0.0], 0.0 * mesh.vertices) == pytest.approx(1.0)
-
-
-def test_shares_do_not_jump_as_what_is_touched_turns() -> None:
-    mesh = fill_box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 4)
-    inner = np.flatnonzero(np.isclose(mesh.vertices, [0.5, 0.0, 0.5]).all(axis=1))
-    angles = np.radians(np.arange(0.0, 180.0, 0.1))
-    found = np.concatenate([shares(mesh, inner, [np.sin(a), np.cos(a), 0.0]) for a in angles])
-    assert np.abs(np.diff(found)).max() < 0.03
-    assert found[[0, -1]] == pytest.approx(1.0)
-    assert found.min() == pytest.approx(0.15, abs=0.01)

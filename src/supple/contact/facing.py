@@ -14,7 +14,7 @@ __all__ = ["facing_shares"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ASIDE, _FULL = 0.25, 0.75  # cosines between which a triangle counts more and more
-_LEAST = 0.15  # share below which a vertex faces away: the less is left, the more it came through its own flesh
+_LEAST = 0.15  # share below which all around a vertex faces away: it came through its own flesh, and stands for all
 
 
 @njit(cache=True)
@@ -24,8 +24,7 @@ def facing_shares(
     """Shares, (m,), of the surface around vertices, (m,), that faces against normals, (m, 3), at x [m], (n, 3).
 
     Triangles, (k, 3), count by their `areas` at rest [m²], (k,). One turned by up to 40° counts wholly, one turned by
-    more than 75° not at all: neither round surfaces nor bulging sides change what stands. A vertex around which nothing
-    faces what it touches stands for all.
+    more than 75° not at all: neither round surfaces nor bulging sides change what stands.
     """
     shares = np.empty(len(vertices))
     for m in range(len(vertices)):
@@ -37,6 +36,5 @@ def facing_shares(
             cosine = -(a0 * normals[m, 0] + a1 * normals[m, 1] + a2 * normals[m, 2]) / length
             facing += areas[number] * min(max((cosine - _ASIDE) / (_FULL - _ASIDE), 0.0), 1.0)
             whole += areas[number]
-        share = facing / whole
-        shares[m] = share if share > _LEAST else 1.0 - (1.0 - _LEAST) / _LEAST * share
+        shares[m] = facing / whole if facing > _LEAST * whole else 1.0
     return shares
