@@ -165,6 +165,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "rig",
         "skip_beam",
         "pose_ape",
+        "view",
     ):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     for block in blocks(page, "toml", "console", "sh", ""):
