@@ -186,6 +186,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "hyper_drop",
         "skip_beam",
         "pose_ape",
+        "view",
     ):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     monkeypatch.setattr("supple.bench.character.run", lambda size, mesh: [{"size": size}])

@@ -70,7 +70,12 @@ class Figures:
             for name, surface in built.collider_surfaces().items()
         ]
         self._pulls = server.scene.add_line_segments(
-            "/pulls", np.zeros((1, 2, 3), np.float32), PULL_COLOUR, thickness=3.0, visible=False
+            "/pulls",
+            np.zeros((1, 2, 3), np.float32),
+            PULL_COLOUR,
+            thickness=3.0,
+            thickness_units="screen",
+            visible=False,
         )
         self._sent: Any = None
         self._add_ground(built)
