@@ -9,7 +9,7 @@ from numba.core import event
 
 __all__ = ["announce_compilation"]
 
-ANNOUNCEMENT = "compiling kernels, once per machine (some seconds) ..."
+ANNOUNCEMENT = "compiling kernels, once per machine (up to two minutes) ..."
 
 
 class _FirstCompilation(event.Listener):
