@@ -274,10 +274,10 @@ class SkippingSolver:
         assert load is not None
         step = FullStep(begin, end, inputs, load, self._measure(inputs, state.scale), tolerance)
         memory = learner.observe(state.memory, step)
-        if not ready or not learner.is_due(memory):
-            return replace(state, memory=memory), False
-        recalled, trained = learner.recall(memory, step), False
+        recalled, trained = learner.recall(memory, step) if ready else None, False
         if recalled is None:
+            if not ready or not learner.is_due(memory):
+                return replace(state, memory=memory), False
             memory, repeats = learner.train(memory, step)
             if not repeats:
                 return replace(state, memory=memory), True

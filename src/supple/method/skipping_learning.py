@@ -104,8 +104,8 @@ class Learner:
             late = progress._replace(failing=progress.failing + 1, wait=max(0, progress.wait - 1))
             return replace(memory, progress=late)
         pose, u = self._carrier.pose(step.inputs.end), self.displacement(step.end, step.inputs.end)
-        known = [] if basis is None else [basis]
-        holds = any(self._holds(one, step) for one in (*known, *(kept.basis for kept in memory.kept if not kept.tried)))
+        holds = basis is not None and self._holds(basis, step)
+        known = any(self._holds(kept.basis, step) for kept in memory.kept if not kept.tried)
         window = memory.window.appended(u, pose)
         failing, stale = progress.failing + 1, 0 if holds else progress.stale + 1
         overdue = stale >= max(_STALE, failing // _PATIENCE)  # seldom where the motion is too rich for any subspace
@@ -115,8 +115,8 @@ class Learner:
                 rank = min(self.max_rank, int(_GROWS * rank))
             basis, stale = window.principal(rank), 0
         progress = progress._replace(
-            passes=progress.passes + 1 if holds else 0, failing=failing, stale=stale, wait=max(0, progress.wait - 1),
-            rank=rank,
+            passes=progress.passes + 1 if holds else 0, known=progress.known + 1 if known else 0, failing=failing,
+            stale=stale, wait=max(0, progress.wait - 1), rank=rank,
         )  # fmt: skip
         return replace(memory, window=window, basis=basis, progress=progress)
 
@@ -131,6 +131,8 @@ class Learner:
 
     def recall(self, memory: Memory, step: FullStep) -> Memory | None:
         """The memory with what was kept that holds and repeats a full step, if there is any."""
+        if memory.progress.known < _PASSES or memory.progress.wait:
+            return None
         u = self.displacement(step.end, step.inputs.end)
         for kept in reversed(memory.kept):
             if not kept.tried and self._holds(kept.basis, step):
@@ -186,7 +188,7 @@ class Learner:
     def pause(self, memory: Memory) -> Memory:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""
         wait = int(np.clip(2 * memory.progress.pause, *_PAUSES))
-        return replace(memory, progress=memory.progress._replace(passes=0, wait=wait, pause=wait))
+        return replace(memory, progress=memory.progress._replace(passes=0, known=0, wait=wait, pause=wait))
 
     def leave(self, memory: Memory, skipped: int, why: Refusal | None) -> Memory:
         """The memory at the end of so many reduced steps.
@@ -197,7 +199,7 @@ class Learner:
         if why is Refusal.ERROR and skipped < _WORTH:
             if not memory.progress.recalled:
                 return self.pause(memory)
-            return replace(memory, progress=memory.progress._replace(passes=0, recalled=0))
+            return replace(memory, progress=memory.progress._replace(passes=0, known=0, recalled=0))
         if why is Refusal.CONTACT and memory.learned is not None:
             used = memory.learned.rule
             kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)

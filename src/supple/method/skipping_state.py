@@ -52,6 +52,8 @@ class Progress(NamedTuple):
     """Largest rank of a basis, as far as it has grown; 0 before it has."""
     recalled: int = 0
     """1 while something is in use that was kept."""
+    known: int = 0
+    """Steps in a row that something kept held."""
 
 
 @dataclass(frozen=True, eq=False)
