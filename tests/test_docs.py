@@ -162,6 +162,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "cubature",
         "contact",
         "contact_folds",
+        "contact_cylinder",
         "rig",
         "skip_beam",
         "pose_ape",
