@@ -182,6 +182,7 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         "cubature",
         "contact",
         "contact_folds",
+        "contact_cylinder",
         "rig",
         "hyper_drop",
         "skip_beam",

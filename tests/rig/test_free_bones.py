@@ -22,3 +22,9 @@ def test_a_turn_by_a_whole_circle_is_no_distance() -> None:
     np.testing.assert_allclose(BONES.embed(one), BONES.embed(other), atol=1e-12)
     other[3] = 0.5
     assert np.isclose(np.linalg.norm(BONES.embed(one) - BONES.embed(other)), 0.5)
+
+
+def test_no_point_is_farther_than_its_entries_by_their_spans() -> None:
+    rng = np.random.default_rng(0)
+    for one, other in rng.uniform(-2.0, 2.0, (50, 2, 12)):
+        assert np.linalg.norm(BONES.embed(one) - BONES.embed(other)) <= np.linalg.norm(BONES.spans * (one - other))

@@ -25,7 +25,7 @@ class PoseNovelty:
         self._skeleton = skeleton = rig.skeleton
         self._ignored = 6 if np.count_nonzero(skeleton.parents < 0) == 1 else 3
         self._trained = np.array([self._embed(pose) for pose in poses])
-        self._levers = np.concatenate([np.ones(3), np.repeat(skeleton.levers, 3)])[self._ignored :]
+        self._levers = skeleton.spans[self._ignored :]
         spread = 0.0
         if len(poses):
             spread = float(np.linalg.norm(self._trained - self._trained.mean(axis=0), axis=1).max())

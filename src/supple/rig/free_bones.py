@@ -36,6 +36,13 @@ class FreeBones(Skeleton):
         turns, shifts = np.split(self.check(pose).reshape(-1, 6), 2, axis=1)
         return Rotation.from_rotvec(turns).as_matrix(), np.ascontiguousarray(shifts)
 
+    @property
+    def spans(self) -> FloatArray:
+        """How far each entry of a pose moves its point at most [m], (6 j,)."""
+        reach = np.linalg.norm(self.heads, axis=1) + np.linalg.norm(self.tails - self.heads, axis=1)
+        rows = np.column_stack([np.repeat(reach[:, None], 3, axis=1), np.ones((len(self), 3))])
+        return np.asarray(np.sqrt(2.0) * rows.ravel())
+
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], (12 j,): where the bones' heads are, and their rotations by the bones' lengths."""
         R, t = self.transforms(pose)

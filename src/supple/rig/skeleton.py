@@ -89,6 +89,11 @@ class Skeleton:
                 reach[parent] = max(reach[parent], np.linalg.norm(self.heads[k] - self.heads[parent]) + reach[k])
         return np.asarray(reach)
 
+    @property
+    def spans(self) -> FloatArray:
+        """How far each entry of a pose moves its point at most [m], (p,)."""
+        return np.concatenate([np.ones(3), np.repeat(self.levers, 3)])
+
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], (3 + 9 j,): rotations as matrices, so that nothing wraps, by the lever they turn."""
         point = np.empty(3 + 9 * len(self))
