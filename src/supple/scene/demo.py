@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from supple.scene.convert import Conversion, convert_file
 from supple.scene.demo_page import add_ending, make_full_page
 from supple.scene.demo_table import FIRST, Demo, pick_demo
 from supple.scene.draw import Drawing, draw_recording
+from supple.scene.kernels import compile_ahead
 from supple.scene.load import load_scene
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
@@ -37,7 +39,8 @@ def run_demo(
     demo, source = pick_demo(name), lay_out_demo(folder, name)
     say(f"{demo.name}: {demo.about}")
     stage = set_stage(load_scene(source, changes))
-    built = prepare_scene(stage, listener, source)
+    with compile_ahead(*demo.ahead) if demo.ahead else nullcontext():
+        built = prepare_scene(stage, listener, source)
     animation = source.with_suffix(".usdc")
     say(f"simulating {source}")
     result = run_scene(built, [animation], listener=listener)

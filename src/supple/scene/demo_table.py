@@ -17,6 +17,7 @@ class Demo:
     name: str  #: of its scene file, and on the command line
     about: str
     page: str  #: of the documentation, where more is said about the method
+    ahead: tuple[str, ...] = ()  #: module, and its arguments, that compiles what is needed last
 
     @property
     def scene(self) -> str:
@@ -25,7 +26,12 @@ class Demo:
 
 
 _ALL = (
-    Demo("posespace", "a rigged figure walks; soft tissue in well under a millisecond a step", "posespace.md"),
+    Demo(
+        "posespace",
+        "a rigged figure walks; soft tissue in well under a millisecond a step",
+        "posespace.md",
+        ("supple.method.posespace_ahead", "stable_neo_hookean"),
+    ),
     Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md"),
     Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),
     Demo("skipping", "a long swing learns a subspace on its way and skips most full steps", "skipping.md"),
