@@ -22,7 +22,7 @@ def take_a_step(material: str) -> None:
     """Bend a bar of a few elements for a hundredth of a second."""
     mesh = fill_box((0.0, 0.0, 0.0), (1.0, 0.2, 0.2), 5)
     pins = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < 1e-9))
-    body = Body.build(mesh, MATERIALS[material](young=1e5, poisson=0.4, density=1e3), pins, Damping(0.1, 0.01))
+    body = Body.build(mesh, MATERIALS[material](), pins, Damping(0.1, 0.01))
     rig = Bend(mesh.vertices, (0.2, 0.1, 0.1), (0.8, 0.1, 0.1), (0.0, 0.0, 1.0))
     poses = np.array([[0.0], [0.5]])
     shapes = np.array([rig.positions(pose) for pose in poses])
@@ -35,7 +35,8 @@ def take_a_step(material: str) -> None:
     rules = PoseRules(tets, np.ones((2, len(tets))), vertices, np.ones((2, len(vertices))))
     solver = PoseSpaceSolver(body, rig, assemble(body, rig, bases, rules))
     held, down = Held(rig, pins), Gravity(np.array([0.0, -9.81, 0.0]))
-    inputs = Inputs(*(Moment(time, held.targets(poses[0]), (down,), pose=poses[0]) for time in (0.0, 0.01)))
+    begin, end = (Moment(time, held.targets(poses[0]), (down,), pose=poses[0]) for time in (0.0, 0.01))
+    inputs = Inputs(begin, end)
     solver.step(solver.start(inputs), inputs)
 
 
