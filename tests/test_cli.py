@@ -94,7 +94,11 @@ def test_quiet_says_nothing(scene: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["mesh", "beam.toml", "-o", "a.msh"], 1, "surfaces are read from"),
         (["render", "none.npz", "-o", "a.png"], 1, "none.npz"),
         (["bench", "none"], 2, "there is no benchmark 'none'"),
-        (["bench", "rig", "--mesh", "bear.msh"], 2, "takes no --mesh: that is for hyper-balloon, hyper-converge"),
+        (
+            ["bench", "rig", "--mesh", "bear.msh"],
+            2,
+            "takes no --mesh: that is for character, contact-hand, hyper-balloon",
+        ),
         (["run", "beam.toml", "--json", "no/where.json"], 1, "choose another --json file"),
     ],
 )

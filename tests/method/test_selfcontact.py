@@ -203,14 +203,17 @@ def test_dynamics_from_static_training_stays_bounded() -> None:
         pose = (0.92 - 0.08 * np.cos(2.0 * np.pi * frame / 40.0)) * poses[-1]
         return Moment(frame / 60.0, held.targets(pose), (), pose=pose)
 
-    state, touched, sizes = solver.start(Inputs(at(0), at(1))), 0, []
+    state, touched, sizes, away = solver.start(Inputs(at(0), at(1))), 0, [], []
     for frame in range(2000):
         state, report = solver.step(state, Inputs(at(frame), at(frame + 1)))
         touched += report.contacts > 0
         sizes.append(np.linalg.norm(np.sqrt(model.basis.importance) * state.shapes[0]))
+        away.append(np.abs(solver.positions(state) - rig.positions(at(frame + 1).pose)).max())
     assert 200 < touched < 1800
     assert max(sizes[1000:]) < 1.5 * max(sizes[:1000])
-    assert np.abs(solver.positions(state) - rig.positions(at(2000).pose)).max() < 0.1 * body.mesh.size()
+    # It taps in turns of three, in which it bounces the same way every time
+    assert max(away[-120:]) < 1.05 * max(away[:200])
+    assert max(away) < 0.5 * body.mesh.size()
 
 
 def test_friction_of_rules_is_that_of_all_contacts() -> None:

@@ -36,6 +36,7 @@ _ALL = (
     Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),
     Demo("skipping", "a long swing learns a subspace on its way and skips most full steps", "skipping.md"),
     Demo("selfcontact", "a finger curls into itself; a few contacts stand for all", "self-contact.md"),
+    Demo("condensation", "a bar is pinched: full space there, a subspace everywhere else", "condensation.md"),
     Demo("projective", "a rubber glove, a shell, hangs by its thumb", "projective.md"),
     Demo("hyperreduced", "a creature drops onto a floor, without training", "hyper-reduced.md"),
 )
