@@ -19,7 +19,7 @@ from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
 from supple.view.fields import find_values, list_fields
 from supple.view.guard import Guard
-from supple.view.launch import Builder, Look, view_file
+from supple.view.launch import Builder, Look, _find_scene, view_file
 from supple.view.overlays import list_overlays
 from supple.view.paint import STEPS, sort_triangles
 from supple.view.playback import Playback
@@ -165,6 +165,35 @@ def test_fields_are_those_of_the_frame(source: Path) -> None:
     assert list(overlays) == ["pins", "contacts"]
     assert overlays["pins"][0](shown) == pytest.approx(x[take.built.body.pins.vertices])
     assert len(overlays["contacts"][0](shown)) == len(take.now.touching)
+
+
+def test_samples_and_full_space_are_shown(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    built = Builder(Look(source, {}, method="hyperreduced"))({}, lambda _: None)
+    take = Take(built)
+    shown = Shown(take, take.now, built.solver.positions(take.now.state), 0, False, None)
+    samples = list_overlays(built)["contact samples"][0](shown)
+    surface = shown.x[built.mesh.surface_vertices()]
+    assert 0 < len(samples) <= len(surface)
+    assert np.isin(samples, surface).all()
+    source.write_text(text.replace("frames = 9", "frames = 2"), encoding="utf-8")
+    training = {"training": {"cases": 2, "heldout": 1, "steps": 6}, "method": {"rank": 6}}
+    built = Builder(Look(source, training, method="condensation"))({}, lambda _: None)
+    take = Take(built)
+    take.act(MoveCollider(0, (0.0, 0.06, 0.0)))
+    take.advance()
+    shown = Shown(take, take.now, built.solver.positions(take.now.state), 1, False, None)
+    full = list_overlays(built)["full space"][0](shown)
+    assert len(full) == len(take.now.state.full) > 0
+
+
+def test_a_model_is_shown_by_the_scene_beside_it(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match=r"a\.toml is not beside it"):
+        _find_scene(Look(tmp_path / "a.model.npz", {}))
+    (tmp_path / "a.toml").touch()
+    found = _find_scene(Look(tmp_path / "a.model.npz", {}))
+    assert found.source == tmp_path / "a.toml"
+    assert found.changes == {"method": {"model": str((tmp_path / "a.model.npz").resolve())}}
 
 
 def test_triangles_go_to_the_step_of_their_mean_value() -> None:

@@ -79,6 +79,11 @@ class HyperReducedSolver:
             self._contact = ProjectiveContact(body, vertices, self._loads.U, place, colliders, contact)
         self.system(time_step, Live())
 
+    @property
+    def candidates(self) -> NDArray[np.int32] | None:
+        """Vertices that may touch something, (k,); None where there is nothing to touch."""
+        return None if self._contact is None else self._contact.vertices
+
     def start(self, inputs: Inputs | None = None) -> HyperReducedState:
         x, time = self.body.vertices, 0.0
         if inputs is not None:

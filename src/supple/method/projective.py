@@ -100,6 +100,11 @@ class ProjectiveSolver:
             self._contact = ProjectiveContact(body, vertices, rows, lambda x: x[among], colliders, contact)
         self._global(time_step, Live())
 
+    @property
+    def candidates(self) -> NDArray[np.int32] | None:
+        """Vertices that may touch something, (k,); None where there is nothing to touch."""
+        return None if self._contact is None else self._contact.vertices
+
     def start(self, inputs: Inputs | None = None) -> ProjectiveState:
         x = self.body.vertices.copy()
         if inputs is not None:

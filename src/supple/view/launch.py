@@ -7,10 +7,11 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from supple.errors import SceneError
 from supple.io.cache import open_cache
 from supple.scene.build import Built, set_stage
 from supple.scene.defaults import open_scene
@@ -88,6 +89,7 @@ class _Teller(SilentListener):
 def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Show a scene, a mesh or a recording until somebody stops it with Ctrl-C; what was shown, by name."""
     require_viser()  # before a model is trained for nothing
+    look = _find_scene(look)
     cache = None if look.source.suffix.lower() == ".toml" else open_cache(look.source)
     if cache is not None and cache.frames > 1:
         say(f"{look.source}: {cache.frames} frames, {len(cache.triangles)} triangles")
@@ -108,6 +110,19 @@ def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, 
             player.play()
         _run(player)
     return {"file": str(look.source), "method": built.solver.name}
+
+
+def _find_scene(look: Look) -> Look:
+    """The scene beside a trained model, which has no shape of its own, stepped with that model."""
+    name = look.source.name.removesuffix(".model.npz")
+    if name == look.source.name:
+        return look
+    scene = look.source.with_name(f"{name}.toml")
+    if not scene.exists():
+        raise SceneError(f"{look.source} holds no shape to show, and {scene.name} is not beside it: give its scene.")
+    return replace(
+        look, source=scene, changes=override(look.changes, {"method": {"model": str(look.source.resolve())}})
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the solver works with, drawn over the body: pins, contacts, the elements that forces are taken from."""
+"""What the solver works with, drawn over the body: pins, contacts, elements and vertices that count, full space."""
 
 from __future__ import annotations
 
@@ -36,11 +36,25 @@ def list_overlays(built: Built) -> dict[str, tuple[Find, Colours]]:
         chosen = tets[model.elements if isinstance(model, PoseSpaceModel) else model.rule.members]
         found["cubature elements"] = (lambda shown: shown.x[chosen].mean(axis=1)), (30, 110, 200)
     if isinstance(model, ArticulatedModel):
-        owners = model.basis.domains.owners
-        table = get_table("dusk")
-        colours = np.round(255 * table[(owners * 97) % len(table)]).astype(np.uint8)
-        found["bone domains"] = (lambda shown: shown.x[tets].mean(axis=1)), colours
+        domains = _colour(model.basis.domains.owners)
+        found["bone domains"] = (lambda shown: shown.x[tets].mean(axis=1)), domains
+    if isinstance(model, PoseSpaceModel) and len(model.owners):
+        # The region whose coordinates move a vertex most
+        moved = np.square(model.columns).sum(axis=(0, 2))
+        regions = np.stack([moved[:, model.owners == number].sum(axis=1) for number in np.unique(model.owners)])
+        found["regions"] = (lambda shown: shown.x), _colour(regions.argmax(axis=0))
+    candidates = getattr(built.solver, "candidates", None)
+    if candidates is not None:
+        found["contact samples"] = (lambda shown: shown.x[candidates]), (30, 150, 90)
+    if built.solver.name == "condensation":
+        found["full space"] = (lambda shown: shown.x[shown.now.state.full]), (230, 30, 30)
     return found
+
+
+def _colour(numbers: NDArray[np.integer]) -> NDArray[np.uint8]:
+    """A colour for each number, (k, 3)."""
+    table = get_table("dusk")
+    return np.asarray(np.round(255 * table[(numbers * 97) % len(table)]), np.uint8)
 
 
 def _find_contacts(shown: Shown) -> FloatArray:
