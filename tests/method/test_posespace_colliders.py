@@ -49,7 +49,7 @@ def run(solver, held, pose, place, steps, force=DOWN, h=STEP):
 @cache
 def complete_pads():
     """Two pads of which every vibration is known."""
-    body, rig = two_pads(60)
+    body, rig = two_pads(20)
     free = 3 * (len(body.mass) - len(body.pins.vertices))
     bases = pose_bases(body, rig, [OPEN, np.array([0.5])], free, free)
     return body, rig, Held(rig, body.pins), assemble(body, rig, bases, whole_rules(body, 2))
