@@ -29,6 +29,7 @@ __all__ = ["FAILS", "FullStep", "Learner"]
 FloatArray = NDArray[np.float64]
 FAILS = 2.0  #: tolerances that a check or a replayed step may show
 _PASSES = 2  # steps in a row that the basis of before must hold
+_SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
 _FEWEST = 10  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
@@ -133,6 +134,7 @@ class Learner:
         """The memory with what was kept that holds and repeats a full step, if there is any."""
         if memory.progress.known < _PASSES or memory.progress.wait:
             return None
+        step = step._replace(tolerance=_SURE * step.tolerance)
         u = self.displacement(step.end, step.inputs.end)
         for kept in reversed(memory.kept):
             if not kept.tried and self._holds(kept.basis, step):
