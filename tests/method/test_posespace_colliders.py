@@ -170,7 +170,7 @@ def test_a_collider_out_of_reach_changes_not_a_bit() -> None:
 
 
 def test_what_touches_its_like_is_dragged_too() -> None:
-    body, rig = two_pads()
+    body, rig = two_pads(40)
     touch = SelfTouch(body.mesh, "opens")
     bases = build_pose_bases(body, rig, np.array([[0.0], [0.9], TOUCH]), 40, maker=PoseColumns(touch))
     model = assemble(body, rig, bases, whole_rules(body, 3), touch=touch)
