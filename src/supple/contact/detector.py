@@ -11,6 +11,7 @@ from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
 from supple.contact.facing import facing_shares
 from supple.contact.own_sides import find_from, find_on_way
+from supple.contact.placed import check_placed
 from supple.contact.self_contact import SelfContact
 from supple.contact.sets import NO_PAIRS, SAME_SIDE, anchor, choose, is_in, join, keep_areas, list_pairs
 from supple.contact.settings import ContactSettings
@@ -60,7 +61,7 @@ class Detector:
         itself on the side it comes from, where it would be, and in the pairs of vertex and triangle, (k, 2), `known`
         from the last step: a vertex in a fold lies on several triangles, of which a look finds one.
         """
-        self._check(inputs)
+        check_placed(inputs, len(self.colliders))
         travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
         found = []
         for number, (begin, end) in enumerate(zip(inputs.begin.colliders, inputs.end.colliders, strict=True)):
@@ -81,7 +82,7 @@ class Detector:
         `previous` ones of the same step tell on which side of a thin collider, or of a thin part of the body, a vertex
         is, how much it stands for, and where α holds it.
         """
-        self._check(inputs)
+        check_placed(inputs, len(self.colliders))
         met = touch_colliders(
             self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
             self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
@@ -142,11 +143,3 @@ class Detector:
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
         keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
-
-    def _check(self, inputs: Inputs) -> None:
-        for moment in (inputs.begin, inputs.end):
-            if len(moment.colliders) != len(self.colliders):
-                raise SceneError(
-                    f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
-                    f"{len(self.colliders)}: give one placement for each."
-                )

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from supple.contact.approach import approach_colliders
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
+from supple.contact.placed import check_placed
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
 from supple.contact.settings import ContactSettings
 from supple.contact.touch import touch_colliders
 from supple.elastic import Body
-from supple.errors import SceneError
 from supple.method.halving import Tally
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import PoseSpaceModel
@@ -76,12 +76,7 @@ class PoseColliders:
 
     def foresee(self, state: PoseSpaceState, ahead: PoseSpaceState, inputs: Inputs) -> Contacts:
         """Contacts of a step from a state that would end `ahead` if nothing were touched."""
-        for moment in (inputs.begin, inputs.end):
-            if len(moment.colliders) != len(self._colliders):
-                raise SceneError(
-                    f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
-                    f"{len(self._colliders)}: give one placement for each."
-                )
+        check_placed(inputs, len(self._colliders))
         begin, end = self._surface.positions(state), self._surface.positions(ahead)
         found = approach_colliders(
             self._colliders, inputs, self._vertices, begin, end, _NEAR * self._size, self._settings.thickness

@@ -19,6 +19,7 @@ from supple.contact.contacts import Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
 from supple.contact.links import look, push, start_contacts
+from supple.contact.placed import check_placed
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -155,7 +156,7 @@ class ProjectiveContact:
         `origin` [m], (3,), is where a method's compiled loop sees positions from. With the accelerations `change` of
         the step before, fewer contacts are foreseen where something holds the body up already.
         """
-        self._check(inputs)
+        check_placed(inputs, len(self.colliders))
         begin, end = self._place(q), self._place(predicted)
         if change is not None and len(pressing.vertex):
             h = inputs.duration
@@ -218,14 +219,6 @@ class ProjectiveContact:
         closing = -np.einsum("mi,mi->m", contacts.normal, speed - contacts.velocity)
         loads = np.abs(np.einsum("mi,mi->m", contacts.normal, added))
         return np.where(closing > _SLOW * loads, self.settings.restitution * closing, 0.0)
-
-    def _check(self, inputs: Inputs) -> None:
-        for moment in (inputs.begin, inputs.end):
-            if len(moment.colliders) != len(self.colliders):
-                raise SceneError(
-                    f"the moment {moment.time:g} s places {len(moment.colliders)} colliders where there are "
-                    f"{len(self.colliders)}: give one placement for each."
-                )
 
 
 def choose_candidates(body: ProjectiveBody, count: int) -> IntArray:
