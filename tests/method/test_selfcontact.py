@@ -192,28 +192,32 @@ def test_mirrored_poses_give_mirrored_results() -> None:
 
 
 def test_dynamics_from_static_training_stays_bounded() -> None:
-    """Two thousand frames of a finger that taps itself."""
+    """Two thousand frames of a finger that taps itself fifty times: contact adds no energy, so that it swings no
+    farther than without. In full space it swings by 0.032 of its size."""
     rig, held, body, poses = finger()
-    some = np.arange(0, len(body.mesh.tets), 24)  # enough to resist, and fast
-    model = replace(trained(), rule=Rule(some, np.full(len(some), 24.0), 0.0))
+    model, tets = trained(), body.mesh.tets
+    # All elements that shapes dent: what a rule leaves unresisted any contact kicks away. Of the others some will do
+    dents = np.linalg.norm(np.ptp(model.basis.columns.reshape(-1, 3, model.basis.rank)[tets], axis=1), axis=1)
+    weights = np.where((dents > 0.4 * dents.max(axis=0)).any(axis=1), 1.0, 16.0)
+    some = np.flatnonzero((weights == 1.0) | (np.arange(len(tets)) % 16 == 0))
+    model = replace(model, rule=Rule(some, weights[some], 0.0))
     body = Body.build(body.mesh, Corotational(young=5e3, poisson=0.08), held.pins, Damping(mass=4.0, stiffness=0.01))
-    solver = SkinnedSolver(body, rig, model, integrator="newmark", contact=RULES)
 
     def at(frame: int) -> Moment:
         pose = (0.92 - 0.08 * np.cos(2.0 * np.pi * frame / 40.0)) * poses[-1]
         return Moment(frame / 60.0, held.targets(pose), (), pose=pose)
 
-    state, touched, sizes, away = solver.start(Inputs(at(0), at(1))), 0, [], []
-    for frame in range(2000):
-        state, report = solver.step(state, Inputs(at(frame), at(frame + 1)))
-        touched += report.contacts > 0
-        sizes.append(np.linalg.norm(np.sqrt(model.basis.importance) * state.shapes[0]))
-        away.append(np.abs(solver.positions(state) - rig.positions(at(frame + 1).pose)).max())
-    assert 200 < touched < 1800
-    assert max(sizes[1000:]) < 1.5 * max(sizes[:1000])
-    # It taps in turns of three, in which it bounces the same way every time
-    assert max(away[-120:]) < 1.05 * max(away[:200])
-    assert max(away) < 0.5 * body.mesh.size()
+    away = {}
+    for contact, frames in ((None, 80), (RULES, 2000)):
+        solver = SkinnedSolver(body, rig, model, integrator="newmark", contact=contact)
+        state, away[contact], touches = solver.start(Inputs(at(0), at(1))), [], []
+        for frame in range(frames):
+            state, report = solver.step(state, Inputs(at(frame), at(frame + 1)))
+            touches.append(report.contacts > 0)
+            away[contact].append(np.abs(solver.positions(state) - rig.positions(at(frame + 1).pose)).max())
+    assert np.reshape(touches, (50, 40)).any(axis=1).all()
+    assert max(away[RULES]) < 1.05 * max(away[None])
+    assert max(away[RULES]) < 0.05 * body.mesh.size()
 
 
 def test_friction_of_rules_is_that_of_all_contacts() -> None:
