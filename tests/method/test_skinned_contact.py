@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from supple.contact.potential import ContactPotential
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.cubature import Rule
-from supple.elastic import Damping
+from supple.elastic import Body, Damping
+from supple.material import StableNeoHookean
 from supple.method import FullSolver, skinned_touch
 from supple.method.frozen_contacts import freeze_contacts, weigh_vertices
 from supple.method.reduced_loads import STILL
@@ -23,6 +25,8 @@ from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_touch import STILL_TOUCHING
 from supple.method.solver import Report, Solver
+from supple.rig import Skeleton, SkinnedRig, find_bone_crossings, heat_weights, hold_bones
+from supple.shape import make_shape
 from supple.solve import Gravity, Inputs, Moment, Placement
 from supple.subspace import diagonalise
 from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
@@ -123,6 +127,41 @@ def test_trained_shapes_of_a_fold_stop_at_themselves() -> None:
     assert through > 2 * deep, "without contact it goes through itself"
     assert found == pytest.approx(deep, rel=0.05)
     assert np.abs(np.subtract(runs[2], exact)).max() < 1e-3 * body.mesh.size()
+
+
+def test_a_rod_of_six_bones_folds_all_the_way() -> None:
+    """A bend long enough that bones turn no tet inside out: then the legs, pressed together, agree with full space."""
+    mesh = make_shape("capsule", resolution=16, length=1.0, radius=0.08)
+    ends = np.array([-0.46, -0.2, -0.1, 0.0, 0.1, 0.2, 0.46])[:, None] * [1.0, 0.0, 0.0]
+    bones = Skeleton.of([f"bone {k}" for k in range(6)], range(-1, 5), ends[:-1], ends[1:])
+    rig = SkinnedRig(bones, heat_weights(mesh, bones), mesh.vertices, "dual_quaternion")
+    held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, bones))
+    body = Body.build(mesh, StableNeoHookean(young=3e4, poisson=0.4), held.pins, Damping(mass=1.0))
+    folded = rig.neutral.copy()
+    folded[3:].reshape(6, 3)[1:, 2] = 1.2 * np.pi / 5
+
+    def follow(solver: Solver) -> list[np.ndarray]:
+        """Positions on the last part of the way."""
+        poses = [(0.85 + 0.15 * k / 12) * folded for k in range(13)]
+        moments = [Moment(H * k, held.targets(pose), (DOWN,), pose=pose) for k, pose in enumerate(poses)]
+        states = [solver.start(Inputs(*moments[:2]))]
+        for begin, end in pairwise(moments):
+            states.append(solver.step(states[-1], Inputs(begin, end))[0])
+        return [solver.positions(state) for state in states]
+
+    own = {"contact": ContactSettings(self_contact=True, friction=0.0)}
+    exact = follow(FullSolver(body, rig=rig, **own))
+    pulled = pull_back_all(rig, [(0.85 + 0.15 * k / 12) * folded for k in range(13)], exact)
+    basis = diagonalise(pulled_back_basis(pulled, body.mass, rank=6), body)
+    everything = (Rule(np.arange(count), np.ones(count), 0.0) for count in (len(mesh.tets), len(mesh.vertices)))
+    model = SkinnedModel(basis, *everything, FAR)
+    through, found = (follow(SkinnedSolver(body, rig, model, **settings)) for settings in ({}, own))
+    depths = [float(SelfContact(mesh).find(one[-1]).depth.max()) for one in (exact, through, found)]
+    assert (replace(mesh, vertices=exact[-1]).volumes() > 0.1 * mesh.volumes()).all()
+    assert depths[1] > 1.4 * depths[0]
+    assert depths[2] == pytest.approx(depths[0], rel=0.01)
+    assert np.abs(np.subtract(found, exact)).max() < 2e-4 * mesh.size()
+    assert np.abs(np.subtract(through, exact)).max() > 5e-3 * mesh.size()
 
 
 @pytest.mark.parametrize("integrator", ["static", "implicit_euler", "newmark"])
