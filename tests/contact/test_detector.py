@@ -198,3 +198,32 @@ def test_joined_contacts_are_sorted_and_chosen_ones_keep_their_order() -> None:
     assert listed(whole) == [(0, 9, 0, 0.2), (1, 2, 0, 0.3), (1, 3, 0, 0.1)]
     assert listed(choose(whole, np.array([True, False, True]))) == [(0, 9, 0, 0.2), (1, 3, 0, 0.1)]
     assert len(join(())) == 0
+
+
+def test_what_was_touched_is_remembered_unless_the_vertex_slid_on_from_it() -> None:
+    plate = fill_box((-0.5, -0.05, -0.5), (0.5, 0.0, 0.5), 10, None)
+    block = fill_box((0.0, 0.02, 0.0), (0.1, 0.12, 0.1), 1, None)
+    count = len(plate.vertices)
+    mesh = TetMesh.clean(
+        np.concatenate([plate.vertices, block.vertices]), np.concatenate([plate.tets, block.tets + count])
+    )
+    detector = Detector(Body.build(mesh, StableNeoHookean(young=1e5)), (), ContactSettings(self_contact=True))
+    probe = count + int(np.flatnonzero((block.vertices == [0.1, 0.02, 0.1]).all(axis=1))[0])
+
+    def place(x: float) -> np.ndarray:
+        """Positions with a corner of the block 5 mm deep in the plate."""
+        where = mesh.vertices.copy()
+        where[count:] += [x, -0.005, 0.13] - where[probe]
+        return where
+
+    def look(x: np.ndarray, known: list[tuple[int, int]]) -> Contacts:
+        found = detector.foresee(x, x, step(), np.array(known, np.int32).reshape(-1, 2))
+        return choose(found, found.vertices[:, 0] == probe)
+
+    (one,), (next_one,) = (look(place(x), []).feature for x in (0.38, 0.42))
+    assert one != next_one
+    assert look(place(0.42), [(probe, one)]).feature.tolist() == [next_one]  # slid on
+    assert set(look(place(0.42), [(probe, one), (probe, next_one)]).feature) == {one, next_one}  # rests on their edge
+    rim = np.flatnonzero((mesh.vertices[mesh.surface_triangles(), 0] == 0.5).all(axis=1))
+    both = look(place(0.49), [(probe, number) for number in rim])
+    assert {tuple(np.round(normal)) for normal in both.normal} == {(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)}  # both sides

@@ -38,3 +38,11 @@ def test_a_vertex_that_came_through_the_flesh_with_its_back_first_stands_for_all
     top = np.flatnonzero(mesh.vertices[:, 1] == 1.0)
     assert shares(mesh, top, [0.0, 1.0, 0.0]) == pytest.approx(1.0)
     assert shares(mesh, top, [0.0, 1.0, 0.0], 0.0 * mesh.vertices) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("leans", "share"), [(0.6, 0.35), (0.3, 1.0)])
+def test_what_hardly_faces_a_surface_came_through_the_flesh_too(leans: float, share: float) -> None:
+    """On a rim: half of the ring looks up, away, the other sideways, at a surface that it meets at an angle."""
+    mesh = fill_box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 4)
+    rim = np.flatnonzero((mesh.vertices[:, :2] == 1.0).all(axis=1) & (np.abs(mesh.vertices[:, 2] - 0.5) < 0.3))
+    assert shares(mesh, rim, [-leans, np.sqrt(1.0 - leans**2), 0.0]).mean() == pytest.approx(share, abs=1e-9)

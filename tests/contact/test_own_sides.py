@@ -84,3 +84,48 @@ def test_a_vertex_beside_an_edge_does_not_come_and_go(contact: SelfContact, beyo
     near = find_from(contact, hovering, np.column_stack([found.vertex, found.triangle]))
     assert np.isin(rim, near.vertex).tolist() == [remembered] * len(rim)
     assert near.depth.max() < 0.0
+
+
+@pytest.mark.parametrize(("parted", "aside", "recalled"), [(0.02, 0.0, True), (0.04, 0.0, False), (0.0, 0.3, False)])
+def test_pairs_are_recalled_while_they_are_near(
+    contact: SelfContact, parted: float, aside: float, recalled: bool
+) -> None:
+    found = find_from(contact, sink(contact, 0.01), NO_PAIRS)
+    known = np.column_stack([found.vertex, found.triangle])
+    x = sink(contact, -parted)
+    x[contact.mesh.vertices[:, 1] > 0.005, 0] += aside
+    again = contact.recall(known, 0.03, x)
+    assert np.isin(bottom(contact), again.vertex).all() == recalled
+    assert again.depth == pytest.approx(-parted, abs=1e-9)
+
+
+def test_a_wedge_is_left_by_the_wall_it_was_entered_by() -> None:
+    """Its walls look a little more than a right angle apart from each other."""
+    wedge, block = (
+        fill_box((-1.0, 0.0, -0.5), (1.0, 1.0, 0.5), 6, None),
+        fill_box((0, 0, 0), (0.05, 0.05, 0.05), 1, None),
+    )
+    slope = np.tan(np.radians(40.0))
+    corners = wedge.vertices * [1.0, 0.3, 1.0]
+    corners[:, 0] *= 0.02 + slope * (0.3 - corners[:, 1])
+    count = len(corners)
+    own = SelfContact(
+        TetMesh.clean(
+            np.concatenate([corners, block.vertices + [0.0, 1.0, 0.0]]),
+            np.concatenate([wedge.tets, block.tets + count]),
+        )
+    )
+    probe = count + int(np.flatnonzero((block.vertices == [0.0, 0.0, 0.0]).all(axis=1))[0])
+
+    def place(x: float) -> np.ndarray:
+        """Positions with a corner of the block inside the wedge."""
+        where = own.mesh.vertices.copy()
+        where[count:] += [x, 0.2, 0.03] - where[probe]
+        return where
+
+    first, other = own.find(place(-0.07)), own.find(place(0.03))
+    known = np.column_stack([first.vertex, first.triangle])[first.vertex == probe]
+    assert first.normal[first.vertex == probe, 0] < -0.5
+    assert other.normal[other.vertex == probe, 0] > 0.5
+    kept = find_from(own, place(0.03), known)
+    assert kept.normal[kept.vertex == probe, 0] < -0.5
