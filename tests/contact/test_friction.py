@@ -122,3 +122,25 @@ def test_coefficients_and_stiffness_may_differ_by_contact() -> None:
         two, np.zeros((1, 3)), np.array([1e3, 2e3]), friction=np.array([0.0, 0.5]), lagged=np.array([10.0, 20.0])
     )
     assert potential.forces(x) == pytest.approx(np.array([[0.0, 0.0, 10.0], [-10.0, 0.0, 20.0]]))
+
+
+def test_only_what_friction_holds_and_has_slid_is_taken_back() -> None:
+    """Of three vertices on a floor the first is not pressed, the second creeps, the third slides."""
+    x = np.array([[0.0, -1e-3, 0.0], [1.0, -1e-3, 0.0], [2.0, -1e-3, 0.0]])
+    contacts = Contacts(
+        vertices=np.tile(np.arange(3, dtype=np.int32)[:, None], (1, 4)),
+        weights=np.tile([1.0, 0.0, 0.0, 0.0], (3, 1)),
+        offset=x * [1.0, 0.0, 1.0],
+        normal=np.tile([0.0, 1.0, 0.0], (3, 1)),
+        area=np.ones(3),
+        velocity=np.zeros((3, 3)),
+        source=np.zeros(3, np.int32),
+        feature=np.zeros(3, np.int32),
+    )
+    potential = ContactPotential(contacts, x, 1e3, friction=0.5, lagged=np.array([0.0, 1.0, 1.0]), slip=SLIP)
+    moved = x + np.array([3.0, 0.5, 3.0])[:, None] * [SLIP, 1e-4, 0.0]
+    assert potential.sticks(x)
+    assert not potential.sticks(moved)
+    back = potential.take_back(moved)
+    assert np.array_equal(back[:2], moved[:2])
+    assert back[2] == pytest.approx(moved[2] - [3.0 * SLIP, 0.0, 0.0])
