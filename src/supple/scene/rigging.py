@@ -22,6 +22,7 @@ from supple.rig.part import RigPart
 from supple.rig.shepard import Shepard
 from supple.scene.actor import Actor, make_actor, naming
 from supple.scene.joint_ranges import JointRanges
+from supple.scene.kept import recall
 from supple.scene.marks import Marks
 from supple.scene.motion_table import MotionTable
 from supple.scene.posing import Posing
@@ -215,21 +216,32 @@ def _fit(
     if table.surface is not None:
         lines.append(f"a surface of {len(rig.rest):,} vertices has the rig; tetrahedra follow it")
         rig = Shepard(rig, mesh.vertices)
-    fitting = Fitting(mesh, rig, skin)
     if table.fit is False:
         return rig, lines
+    fitting = Fitting(mesh, rig, skin)
     frames = np.arange(-scene.time.preroll, scene.time.frames + 1)
     times = [float(frame) / scene.time.fps for frame in frames[:: 1 + len(frames) // WATCHED]]
     poses = [course.pose(time) for time in times]
-    if isinstance(table.fit, list):
-        for number, given in enumerate(table.fit):
-            fitting.add(posing.pose(given), f"fit[{number}]")
-    elif table.fit or table.surface is not None:
-        fitting.choose(poses, times)
-    fitting.unfold(poses, times)
-    if fitting.count:
-        lines.append(fitting.describe())
-    return fitting.rig, lines + fitting.notes
+    given = [posing.pose(one) for one in table.fit] if isinstance(table.fit, list) else []
+    chosen = not given and (bool(table.fit) or table.surface is not None)
+
+    def fit() -> dict[str, NDArray[Any]]:
+        for number, pose in enumerate(given):
+            fitting.add(pose, f"fit[{number}]")
+        if chosen:
+            fitting.choose(poses, times)
+        fitting.unfold(poses, times)
+        return fitting.arrays()
+
+    seen = [one.positions(pose) for one in (rig, skin) for pose in poses[:: 1 + len(poses) // SAMPLES]]
+    kept = recall(
+        "fitted", [rig.controls, chosen], [mesh.vertices, mesh.tets, np.array(given), np.array(poses), *seen], fit
+    )
+    fitted = fitting.taking(kept)
+    count = len(kept["poses"])
+    if count:
+        lines.append(f"tetrahedra are fitted to the rig's surface in {plural(count, 'pose')}{kept.words}")
+    return fitted, lines + kept["notes"].tolist()
 
 
 def _hold_pieces(held: Held, mesh: TetMesh) -> tuple[Held, list[str]]:
