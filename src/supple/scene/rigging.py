@@ -21,6 +21,7 @@ from supple.rig import Held, Moved, Rig, Skeleton, SkinnedRig, find_bone_crossin
 from supple.rig.part import RigPart
 from supple.rig.shepard import Shepard
 from supple.scene.actor import Actor, make_actor, naming
+from supple.scene.attachment import describe_attachment
 from supple.scene.joint_ranges import JointRanges
 from supple.scene.kept import recall
 from supple.scene.marks import Marks
@@ -35,6 +36,7 @@ from supple.scene.schema import Scene
 from supple.scene.select import Select, select_vertices
 from supple.scene.skin_weights import find_surface_weights, find_weights
 from supple.scene.source import Source
+from supple.solve.pull import Anchors
 
 __all__ = ["Rigging", "make_rigging"]
 
@@ -59,6 +61,8 @@ class Rigging:
     """The rig in words."""
     bones: SkinnedRig | None = None
     """What of it skinning by bones does, under all else."""
+    anchors: Anchors | None = None
+    """Springs that tie flesh to it."""
 
     @property
     def skin(self) -> SkinnedRig:
@@ -99,6 +103,7 @@ class Rigging:
         else:  # known by what it does
             arrays += [rig.positions(motion.at(time)) for time in np.linspace(motion.begin, motion.end, SAMPLES)]
         arrays += [array for array in (motion.gain, None if lead is None else lead.times) if array is not None]
+        arrays += [] if self.anchors is None else [self.anchors.vertices, self.anchors.stiffness]
         found = hashlib.sha256(json.dumps(words).encode())
         for array in arrays:
             found.update(array.tobytes())
@@ -106,7 +111,8 @@ class Rigging:
 
     def describe(self) -> list[str]:
         """Rig and motion, line by line."""
-        return [*self.lines, *self.course.lines]
+        tied = [] if self.anchors is None else [describe_attachment(self.anchors)]
+        return [*self.lines, *tied, *self.course.lines]
 
     def facts(self) -> dict[str, Any]:
         """Rig and motion by name, as JSON has it."""
