@@ -252,6 +252,7 @@ def damage(man, tmp_path, change, words):
         (lambda man: man.tree["skins"][0].update(joints=[0, 1]), "follows joint 2"),
         (lambda man: man.tree["nodes"][2].update(children=[0]), "hangs on itself"),
         (lambda man: man.tree["nodes"][0].update(scale=[0.0, 0.0, 0.0]), "cannot be undone"),
+        (lambda man: [man.tree["nodes"][k].pop("mesh") for k in (3, 4, 5)], "no triangles; export it with a mesh"),
         (lambda man: man.tree["animations"][0]["samplers"][0].update(interpolation="CUBIC"), "interpolated by"),
         (lambda man: man.tree["animations"][0]["samplers"][0].update(output=0), "have the type VEC3"),
         (lambda man: man.tree["meshes"][0]["primitives"][0]["targets"][0].update(POSITION=0), None),
