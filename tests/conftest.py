@@ -14,6 +14,12 @@ def _share_cores() -> None:
     set_threads(available_threads() // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _keep_nothing() -> None:
+    """What tests work out is not kept for later ones, nor among the user's files."""
+    os.environ["SUPPLE_CACHE"] = "off"
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of real meshes, rigs and motions beside the repository; without it the test is skipped."""

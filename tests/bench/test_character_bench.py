@@ -6,7 +6,6 @@ import pytest
 
 from little_man import LittleMan
 from supple.bench.character import run
-from supple.bench.character_files import find_characters
 from supple.errors import SceneError
 
 KEYS = ["file", "vertices", "joints", "load_s", "mesh_s", "train_s", "frame_ms", "write_s", "out_mb"]
@@ -20,6 +19,7 @@ def test_a_row_has_the_columns_of_the_page(tmp_path):
     assert [key for key in row if key in KEYS] == KEYS
     assert (row["file"], row["joints"]) == ("man.glb", 3)
     assert row["load_s"] + row["mesh_s"] < row["first_s"]
+    assert row["again_s"] > 0.1
     assert row["out_mb"] > 0
     page = (Path(__file__).parents[2] / "docs" / "characters.md").read_text(encoding="utf-8")
     assert all(f"`{key}`" in page for key in row)
@@ -33,9 +33,3 @@ def test_folders_without_characters_are_refused_and_damaged_files_are_rows(tmp_p
     (tmp_path / "a.glb").write_bytes(b"glTF")
     (row,) = run("small", mesh=tmp_path / "a.glb")
     assert "a.glb" in row["failed"]
-
-
-def test_at_least_ten_real_characters_are_found(shared_data):
-    found = find_characters(shared_data)
-    assert len(found) >= 12
-    assert {"Yeti.gltf", "elephant.tgf", "cheb_skeleton.out", "default.mhskel"} < set(found)

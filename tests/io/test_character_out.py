@@ -1,5 +1,6 @@
 """Characters written back: glTF as morph targets over their own skin, USD as points over their own stage."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from supple.io.gltf_worn import pack_worn
 from supple.io.source import read_source
 from supple.io.usd_character import load_usd_character
 from supple.io.usd_worn import write_worn
-from supple.mesh import TetMesh
+from supple.mesh import TetMesh, TriMesh
 from supple.shape import make_shape
 
 TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -216,6 +217,35 @@ def test_what_the_file_had_is_kept(bar: Path, tmp_path: Path) -> None:
     assert names[0] == "bulge"
     assert len(names) == len(after.meshes[0].primitives[0].targets) == len(after.meshes[0].weights)
     assert 3 <= len(names) < 12  # its own, and two waves turned back by joints that turn
+
+
+def test_light_follows_the_flesh(bar: Path, tmp_path: Path) -> None:
+    source, out = pygltflib.GLTF2().load(str(bar)), tmp_path / "out.glb"
+    body = source.meshes[0].primitives[0]
+    plain = Player(bar)
+    points = plain.values(body.attributes.POSITION)
+    triangles = plain.values(body.indices).astype(np.int32).reshape(-1, 3)
+    builder = GltfBuilder.over(json.loads(source.to_json()), source.binary_blob())
+    normals = TriMesh(points, triangles).vertex_normals()
+    builder.tree["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = builder.accessor(normals)
+    bar.write_bytes(b"".join(builder.pack()))
+    wear(bar, out, 12, 0.2, 1e-4)
+    played = Player(out)
+    targets = played.file.meshes[0].primitives[0].targets
+    assert all(set(target) == {"POSITION", "NORMAL"} for target in targets)
+    assert not np.any(played.values(targets[0]["NORMAL"]))  # the file's own had none
+    assert all(set(target) == {"POSITION"} for target in played.file.meshes[1].primitives[0].targets)
+    for frame in (3, 9):
+        shares = played.channel(3, "weights", BEGIN + frame / FPS)[1:]
+        moved, light = points.copy(), normals.copy()
+        for share, target in zip(shares, targets[1:], strict=True):
+            moved += share * played.values(target["POSITION"])
+            light += share * played.values(target["NORMAL"])
+        wanted = TriMesh(moved, triangles).vertex_normals()
+        light /= np.linalg.norm(light, axis=1, keepdims=True)
+        off, still = (np.degrees(np.arccos(np.clip((wanted * one).sum(axis=1), -1, 1))) for one in (light, normals))
+        assert still.max() > 8.0
+        assert off.max() < 0.1 * still.max()
 
 
 def test_parts_that_are_left_out_stay_as_they_were(bar: Path, tmp_path: Path) -> None:

@@ -108,6 +108,26 @@ def test_joints_that_slide_do_so_with_a_posed_rest(tmp_path):
     assert misses[1] < 0.2
 
 
+def test_bones_that_are_scaled_move_flesh_as_the_format_says(tmp_path):
+    man = LittleMan()
+    man.tree["animations"][0]["channels"].pop()
+    man.animate(1, "scale", [0.0, 1.0], np.array([[1.0, 1.0, 1.0], [1.4, 2.0, 0.7]]), "LINEAR")  # of the chest
+    man.tree["nodes"][2]["scale"] = [1.5, 1.5, 1.5]  # of the head, at rest and ever after
+    path = man.save(tmp_path / "man.glb")
+    changes = {"mesh": {"elements": 300}, "time": {"preroll": 0}, "rig": {"fit": False}}
+    stage = set_stage(open_scene(path, changes))  # nothing is left out, so nothing is said
+    assert stage.scene.rig.rest == "posed"
+    rigging, clip = stage.drive.rigging, load_character(path).clips[0]
+    assert any("2 scaled joints" in line for line in rigging.describe())
+    weights, rest = rigging.bones.influences.dense(len(rigging.bones.skeleton)), stage.mesh.vertices
+    for frame, time in enumerate(clip.times):
+        moved = np.einsum("jab,nb->nja", clip.turns[frame], rest) + clip.shifts[frame]
+        wanted = np.einsum("nj,nja->na", weights, moved)
+        assert np.abs(rigging.rig.positions(rigging.course.pose(time)) - wanted).max() < 1e-7  # single precision
+    with pytest.warns(SuppleWarning, match=r'scaled with rig\.rest = "posed"'):
+        set_stage(open_scene(path, {"mesh": {"elements": 300}, "rig": {"rest": "neutral"}}))
+
+
 def test_a_stage_in_centimetres_with_z_up_runs_as_it_is(tmp_path):
     author(tmp_path / "man.usda")
     changes = {"mesh": {"elements": 300}, "rig": {"rest": "posed"}, "time": {"frames": 1, "preroll": 1}}

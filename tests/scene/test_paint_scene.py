@@ -114,6 +114,40 @@ def test_rig_holds_paint_and_bones_select(folder: Path) -> None:
     assert x[made.drive.loads[0].vertices].min() > -0.1
 
 
+def attached(folder: Path, paint: np.ndarray, **tables: Any) -> Stage:
+    np.savez(folder / "tied.npz", tied=paint)
+    scene = {
+        "mesh": {"shape": "capsule", "resolution": 6},
+        "material": {"young": 1e5, "density": 1000.0},
+        "paint": [{"name": "tied", "file": "tied.npz"}],
+        "rig": {"hold": "none", "attach": {"paint": "tied", "reach": 0.2}},
+        "time": {"integrator": "static", "frames": 1},
+        **tables,
+    }
+    return set_stage(parse_scene(scene, "scene", folder))
+
+
+def test_painted_attachment_is_as_strong_as_the_paint_says(tmp_path: Path) -> None:
+    rest = make_shape("capsule", resolution=6).vertices
+    for share, times in ((0.5, 1.0), (0.8, 4.0), (0.2, 0.25)):  # springs alone hold up all weight: u = rho g L² / E
+        made = attached(tmp_path, np.full(len(rest), share), motion={"keys": [{"t": 0.0}]})
+        assert any("tied to the rig by springs of" in line for line in made.describe())
+        built = build_scene(made.scene)
+        (now,) = simulate(built)
+        sunk = built.solver.positions(now.state) - rest
+        np.testing.assert_allclose(sunk[:, 1], -1000 * 9.81 * 0.2**2 / 1e5 / times, rtol=1e-3)
+    graded = (rest[:, 0] - rest[:, 0].min()) / np.ptp(rest[:, 0])
+    built = build_scene(attached(tmp_path, graded, motion={"keys": [{"t": 0.0}]}).scene)
+    (now,) = simulate(built)
+    sunk = rest[:, 1] - built.solver.positions(now.state)[:, 1]
+    assert np.all(np.diff([sunk[np.abs(graded - share) < 0.1].mean() for share in (0.1, 0.4, 0.7, 1.0)]) < 0.0)
+    assert np.abs(sunk[graded > 0.99]).max() < 0.02 * sunk.max()
+    with pytest.raises(SceneError, match=r"does not know rig\.attach"):
+        attached(tmp_path, graded, method={"name": "reduced"})
+    with pytest.raises(SceneError, match="did you mean 'tied'"):
+        attached(tmp_path, graded, rig={"attach": {"paint": "tide"}})
+
+
 def test_groups_of_the_drawn_surface_select_what_lies_at_them(tmp_path: Path) -> None:
     surface = make_shape("box", resolution=3).surface()
     right = surface.vertices[surface.triangles].mean(axis=1)[:, 0] > 0.0

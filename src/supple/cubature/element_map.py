@@ -46,6 +46,11 @@ class ElementMap:
     def stresses(self, change: FloatArray, who: slice | NDArray[np.integer]) -> NDArray[np.float32]:
         """First Piola-Kirchhoff stresses times volumes [J] of the elements `who` where F = I + `change`, (k, 9, t)."""
         F = change.transpose(2, 0, 1).reshape(change.shape[2], change.shape[0], 3, 3) + np.eye(3)
+        P = self.stresses_at(F, who)
+        return P.reshape(*P.shape[:2], 9).transpose(1, 2, 0)
+
+    def stresses_at(self, F: FloatArray, who: slice | NDArray[np.integer]) -> NDArray[np.float32]:
+        """The same at F, (t, k, 3, 3) both."""
         parts = self.part[who]
         P = np.empty(F.shape, np.float32)
         for number in np.unique(parts):
@@ -53,7 +58,7 @@ class ElementMap:
             chosen = slice(None) if own.all() else own
             P[:, chosen] = self._materials[number].stress(F[:, chosen])
         P *= self.volume[who].astype(np.float32)[:, None, None]
-        return P.reshape(*P.shape[:2], 9).transpose(1, 2, 0)
+        return P
 
 
 @njit(cache=True, fastmath={"contract"})

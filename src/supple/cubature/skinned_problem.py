@@ -4,6 +4,7 @@ An element's reduced force is the sum of U_cᵀ A_cᵀ f_c over its corners: its
 """
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
@@ -79,17 +80,50 @@ class _CornerForces:
         vertices, corners = np.unique(elements.tets[who], return_inverse=True)
         corners = corners.reshape(-1, 4)
         hats = hat_gradients(elements.inverse[who])
-        which, coordinates = self._samples.which[numbers], self._samples.coordinates[:, numbers]
-        U, X = self._columns[vertices], self._rig.rest[vertices]
+        poses, which = np.unique(self._samples.which[numbers], return_inverse=True)
+        A, t = self._rig.frames_in(self._samples.poses[poses], vertices)
+        U = self._columns[vertices].reshape(3 * len(vertices), -1)
+        points = (U @ self._samples.coordinates[:, numbers]).T.reshape(len(numbers), -1, 3) + self._rig.rest[vertices]
+        F = np.empty((len(numbers), len(corners), 3, 3))
+        _deform(A, t, which, points, corners, hats, F)
         out = np.empty((len(corners), 4, 3, len(numbers)), np.float32)
-        for pose in np.unique(which):
-            own = np.flatnonzero(which == pose)
-            A, t = self._rig.frames(self._samples.poses[pose], vertices)
-            points = X[:, :, None] + U @ coordinates[:, own]
-            x = A @ points + t[:, :, None]
-            edges = x[corners[:, 1:]] - x[corners[:, :1]]
-            F = np.einsum("ecit,ecj->eijt", edges, hats[:, 1:], optimize=True).reshape(len(corners), 9, len(own))
-            P = elements.stresses(F - np.eye(3).reshape(9, 1), who).reshape(len(corners), 3, 3, len(own))
-            forces = np.einsum("eijt,ecj->ecit", P, hats, optimize=True)
-            out[..., own] = np.einsum("ecij,ecit->ecjt", A[corners], forces, optimize=True)
+        _pull_back(A, which, corners, hats, elements.stresses_at(F, who), out)
         return out.reshape(len(corners), 12, len(numbers))
+
+
+@njit(cache=True, fastmath={"contract"})
+def _deform(A, t, which, points, corners, hats, out):
+    """Deformation gradients (s, e, 3, 3) of elements whose corners are skinned by the frames of each sample's pose."""
+    x = np.empty(points.shape[1:])
+    for s in range(len(out)):
+        p = which[s]
+        for v in range(len(x)):
+            for i in range(3):
+                x[v, i] = t[p, v, i]
+                for j in range(3):
+                    x[v, i] += A[p, v, i, j] * points[s, v, j]
+        for e in range(len(corners)):
+            first = x[corners[e, 0]]
+            for i in range(3):
+                a = x[corners[e, 1], i] - first[i]
+                b = x[corners[e, 2], i] - first[i]
+                c = x[corners[e, 3], i] - first[i]
+                for j in range(3):
+                    out[s, e, i, j] = a * hats[e, 1, j] + b * hats[e, 2, j] + c * hats[e, 3, j]
+
+
+@njit(cache=True, fastmath={"contract"})
+def _pull_back(A, which, corners, hats, stress, out):
+    """A_cᵀ f_c, (e, 4, 3, s), where f_c is the stress (s, e, 3, 3) times the gradient of the corner's hat."""
+    force = np.empty(3)
+    for s in range(len(stress)):
+        p = which[s]
+        for e in range(len(corners)):
+            for c in range(4):
+                turn = A[p, corners[e, c]]
+                for i in range(3):
+                    force[i] = 0.0
+                    for j in range(3):
+                        force[i] += stress[s, e, i, j] * hats[e, c, j]
+                for j in range(3):
+                    out[e, c, j, s] = turn[0, j] * force[0] + turn[1, j] * force[1] + turn[2, j] * force[2]

@@ -24,6 +24,8 @@ from supple.io.gltf_animation import read_channels
 from supple.io.gltf_container import GltfFile
 from supple.io.gltf_pack import GltfBuilder
 from supple.io.gltf_play import GltfPlay, skin_weights
+from supple.io.gltf_surface import read_triangles
+from supple.io.morph_normals import fit_normals
 from supple.io.morphs import Morphs, fit_morphs
 
 __all__ = ["WORN", "pack_worn"]
@@ -162,7 +164,13 @@ def _add_targets(
     still = np.zeros((1, int(sizes[-1]), 3))  # the file's own shape, from which targets are offsets
     allowed = tolerance / unit / max(play.stretch(node), 1e-300)
     morphs = fit_morphs(np.concatenate([still, np.concatenate(pulled, axis=1)]), allowed)
-    _write_targets(builder, mesh, places, morphs, sizes, before)
+    spans = {place: slice(*sizes[k : k + 2]) for k, place in enumerate(places)}
+    lights = {
+        place: _fit_light(file, primitive, morphs.part(spans[place]))
+        for place, primitive in zip(places, given, strict=True)
+        if "NORMAL" in primitive["attributes"]
+    }
+    _write_targets(builder, mesh, morphs, spans, lights, before)
     for place, primitive in zip(places, given, strict=True):
         if "skin" in entry:
             _normalise(builder, file, mesh["primitives"][place], primitive)
@@ -196,18 +204,35 @@ def _solve(A: FloatArray, b: FloatArray, stretch: float) -> FloatArray:
     return np.asarray(out)
 
 
+def _fit_light(file: GltfFile, primitive: dict[str, Any], morphs: Morphs) -> NDArray[np.float32]:
+    """What the shapes of a primitive add to its normals, (k, n, 3)."""
+    rest, normals = (
+        file.accessor(primitive["attributes"][name], ("VEC3",), name.lower()).astype(np.float64)
+        for name in ("POSITION", "NORMAL")
+    )
+    return fit_normals(read_triangles(file, primitive, len(rest)), rest, normals, morphs)
+
+
 def _write_targets(
-    builder: GltfBuilder, mesh: dict[str, Any], places: list[int], morphs: Morphs, sizes: NDArray[np.int64], before: int
+    builder: GltfBuilder,
+    mesh: dict[str, Any],
+    morphs: Morphs,
+    spans: dict[int, slice],
+    lights: dict[int, NDArray[np.float32]],
+    before: int,
 ) -> None:
-    """Add the shapes to the primitives at these places, and targets without effect to the others."""
+    """Add the shapes to the primitives they span, with their normals, and targets without effect to the others."""
     for number, primitive in enumerate(mesh["primitives"]):
         count = builder.tree["accessors"][primitive["attributes"]["POSITION"]]["count"]
         none = np.zeros((count, 3), np.float32)
-        targets = list(primitive.get("targets", []))
+        targets = [dict(target) for target in primitive.get("targets", [])]
         targets += [{"POSITION": builder.sparse(none)} for _ in range(before - len(targets))]
         for shape in morphs.shapes:
-            own = shape[sizes[places.index(number)] : sizes[places.index(number) + 1]] if number in places else none
-            targets.append({"POSITION": builder.sparse(own)})
+            targets.append({"POSITION": builder.sparse(shape[spans[number]] if number in spans else none)})
+        if number in lights and len(morphs.shapes):
+            own = [*[none] * before, *lights[number]]
+            for target, light in zip(targets, own, strict=True):  # all or none: players ask the first one
+                target.setdefault("NORMAL", builder.sparse(light))
         if targets:
             primitive["targets"] = targets
     extras = mesh.get("extras")

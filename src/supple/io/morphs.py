@@ -31,6 +31,10 @@ class Morphs:
         """Positions in a frame, shape (n, 3)."""
         return self.start + np.tensordot(self.weights[i], self.shapes, axes=1)
 
+    def part(self, vertices: slice) -> Morphs:
+        """The same of some vertices."""
+        return Morphs(self.start[vertices], self.shapes[:, vertices], self.weights)
+
 
 def fit_morphs(frames: NDArray[np.floating], tolerance: float) -> Morphs:
     """The fewest principal shapes with which no vertex of frames (f, n, 3) is off by more than the tolerance."""

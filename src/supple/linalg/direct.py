@@ -1,8 +1,11 @@
 """Sparse Cholesky factors of positive-definite matrices of one pattern; symbolic work is done once."""
 
 import ctypes
+import os
 import sys
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, files
 from typing import Any, Protocol
 
 import numba
@@ -39,12 +42,21 @@ class Factor(Protocol):
 
 @cache
 def _load_mkl() -> Any:
-    """The library; found once, because looking for it takes half a second."""
+    """The library, found once."""
+    _tell_place()
     import pypardiso
 
     library = pypardiso.PyPardisoSolver(mtype=2).libmkl
     library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
     return library
+
+
+def _tell_place() -> None:
+    """Tell pypardiso where the library lies: looking for it through all that is installed takes a second or more."""
+    with suppress(PackageNotFoundError):
+        places = [file.locate() for file in files("mkl") or () if "mkl_rt" in file.name and file.suffix != ".lib"]
+        if places:
+            os.environ.setdefault("PYPARDISO_MKL_RT", str(places[0]))
 
 
 class Pardiso:

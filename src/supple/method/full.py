@@ -33,6 +33,7 @@ from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
 from supple.solve.live import Live
+from supple.solve.pull import Anchors, Springs
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
@@ -59,11 +60,13 @@ class FullSolver:
         contact: ContactSettings | None = None,
         rig: Rig | None = None,
         rest: Rest = "neutral",
+        anchors: Anchors | None = None,
     ) -> None:
         """`time_step` [s] is what steps are expected to be, for the choice of a linear solver only.
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
-        So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones.
+        So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones,
+        `anchors` tie flesh to them by springs.
         """
         check_settings(integrator, tolerance)
         if linear_solver not in LINEAR_SOLVERS:
@@ -83,6 +86,7 @@ class FullSolver:
         if colliders or (contact is not None and contact.self_contact):
             self._contact = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
         self._rigged = None if rig is None else RiggedBody(body, rig, rest)
+        self._rig, self._anchors = rig, anchors
 
     def start(self, inputs: Inputs | None = None) -> FullState:
         x = self.body.mesh.vertices.copy()
@@ -259,7 +263,16 @@ class FullSolver:
             drag = make_drag(body, parts, system, motion, state, inputs, frame)
         if carry is not None and not self.is_static:
             motion = replace(motion, xv=take_along(motion, state.x, inputs.duration, carry))
-        return Increment(parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map)
+        return Increment(
+            parts, body.mass, motion, body.damping.mass, drag, force, live.grabs, system.map, None,
+            self._tie(inputs.end),
+        )  # fmt: skip
+
+    def _tie(self, moment: Moment) -> Springs | None:
+        """The springs that tie flesh to the rig at a moment."""
+        if self._anchors is None or self._rig is None or moment.pose is None:
+            return None
+        return self._anchors.at(self._rig.positions(moment.pose, self._anchors.vertices))
 
     def _admit_round_off(self, residual: float, step: Increment, reference: float) -> None:
         """Say, once, when loads are so small beside the stiffness that their digits are lost."""
@@ -285,7 +298,9 @@ class FullSolver:
 
     def _is_alone(self, system: System, step: Increment) -> bool:
         """Whether a static body is held by no pin and no grab."""
-        held = len(system.map.free) < len(self.body.mass) or len(system.map.locked) > 0 or len(step.grabs) > 0
+        held = (
+            len(system.map.free) < len(self.body.mass) or len(system.map.locked) > 0 or bool(step.grabs or step.anchors)
+        )
         return self.is_static and not held
 
     def _system(self, pins: Pins) -> System:

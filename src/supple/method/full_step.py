@@ -46,7 +46,7 @@ class FullStep:
             self._terms = [increment.terms(x) for x in guesses]
         # What acts on the body as the step begins; inertia is left out, for it depends on who looks
         terms = self._terms[standing - 1]  # a body that its rig has left behind is strained by nothing that acts
-        acting = [terms[name] for name in ("elastic force", "external force", "grab") if name in terms]
+        acting = [terms[name] for name in ("elastic force", "external force", "grab", "attachment") if name in terms]
         self.reference = sum(float(np.linalg.norm(system.map.unknowns(force))) for force in acting)
         """Size of the forces that act [N]."""
 

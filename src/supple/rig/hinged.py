@@ -24,6 +24,8 @@ class Hinged:
     """How far each bone's ends come to lie from where they were moved [m], at most, (j,)."""
     slides: FloatArray
     """From where the joints come to lie to where they were moved [m], (k, j, 3)."""
+    scales: FloatArray
+    """What the turns have beside rotations, A - R, (k, j, 3, 3)."""
     stretch: FloatArray
     """How far ends of each bone would lie off if joints slid [m], at most, (j,)."""
 
@@ -44,10 +46,11 @@ def hinge_motion(skeleton: Skeleton, times: FloatArray, turns: FloatArray, shift
     poses[:, :3] = turns[:, 0] @ skeleton.heads[0] + shifts[:, 0] - skeleton.heads[0]
     poses[:, 3:] = Rotation.from_matrix(local.reshape(-1, 3, 3)).as_rotvec().reshape(count, -1)
     slides, tails = np.empty((2, count, joints, 3))
+    scales = turns - rotations
     for frame, pose in enumerate(poses):
         R, t = skeleton.transforms(pose)
         for off, ends in ((slides, skeleton.heads), (tails, skeleton.tails)):
             off[frame] = np.einsum("jab,jb->ja", turns[frame] - R, ends) + shifts[frame] - t
     misses = np.maximum(np.linalg.norm(slides, axis=2).max(axis=0), np.linalg.norm(tails, axis=2).max(axis=0))
     stretch = np.linalg.norm(tails - slides, axis=2).max(axis=0)
-    return Hinged(Motion.of(skeleton, times, poses), misses, slides, stretch)
+    return Hinged(Motion.of(skeleton, times, poses), misses, slides, scales, stretch)

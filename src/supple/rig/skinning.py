@@ -111,6 +111,17 @@ class SkinnedRig:
         R, t = self.skeleton.transforms(pose)
         return _BLENDS[self.mode].frames(R, t, chosen.joints, chosen.weights)
 
+    def frames_in(
+        self, poses: FloatArray, vertices: NDArray[np.integer] | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same in several poses (s, p) at once: A (s, k, 3, 3) and t [m], (s, k, 3)."""
+        chosen, joints = self.influences.pick(vertices), len(self.skeleton)
+        R, t = (np.concatenate(parts) for parts in zip(*map(self.skeleton.transforms, poses), strict=True))
+        own = chosen.joints + joints * np.arange(len(poses), dtype=np.int32)[:, None, None]
+        weights = np.tile(chosen.weights, (len(poses), 1))
+        A, shift = _BLENDS[self.mode].frames(R, t, own.reshape(weights.shape), weights)
+        return A.reshape(len(poses), -1, 3, 3), shift.reshape(len(poses), -1, 3)
+
     def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Rotations of the skin at all vertices or the chosen ones, (k, 3, 3); of a linear blend, the nearest ones."""
         A = self.frames(pose, vertices)[0]
@@ -131,8 +142,11 @@ class SkinnedRig:
 
     def _name_singular(self, A: FloatArray, vertices: NDArray[np.integer] | None) -> None:
         """Warn of, or refuse, the linear blend that is hardest to undo."""
-        if not len(A):
-            return
+        rows = A[:, 0], A[:, 1], A[:, 2]
+        cofactors = np.stack([np.cross(rows[k - 2], rows[k - 1]) for k in range(3)], axis=1)
+        sizes = np.linalg.norm(A, axis=(1, 2)) * np.linalg.norm(cofactors, axis=(1, 2))
+        if (sizes < _DOUBTFUL * np.abs((rows[0] * cofactors[:, 0]).sum(axis=1))).all():
+            return  # no condition number is above |A| |A⁻¹|
         stretch = np.linalg.svd(A, compute_uv=False)
         with np.errstate(divide="ignore"):
             conditions = stretch[:, 0] / stretch[:, 2]

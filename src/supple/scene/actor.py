@@ -59,6 +59,8 @@ class Actor:
     """Of blend shapes, at the keys of its motion, (k,), by their names."""
     slides: Mapping[str, FloatArray] = field(default_factory=dict)
     """How far joints slide at the keys of its motion [m], (k, 3), by their names."""
+    scales: Mapping[str, FloatArray] = field(default_factory=dict)
+    """What joints do there beside turning, (k, 9), by their names: the rows of A - R."""
 
     def pose(self, name: str) -> FloatArray:
         """A pose by its name, (p,)."""
@@ -139,12 +141,20 @@ def _cast(figure: Figure, name: str | None, table: RigTable) -> Actor:
     used = np.zeros(len(skeleton), np.bool_)
     used[slice(None) if figure.influences is None else figure.influences.joints] = True
     size = float(np.ptp(figure.body.vertices, axis=0).max())
+    posed = table.rest == "posed"
     far = np.linalg.norm(hinged.slides, axis=2).max(axis=0) > STILL * size
-    slides = {skeleton.names[k]: hinged.slides[:, k] for k in np.flatnonzero(used & far) if table.rest == "posed"}
-    misses = np.where(used, hinged.stretch if table.rest == "posed" else hinged.misses, 0.0)
+    grown = np.abs(hinged.scales).max(axis=(0, 2, 3)) > STILL
+    grown &= posed and table.skinning == "linear"
+    slides = {skeleton.names[k]: hinged.slides[:, k] for k in np.flatnonzero(used & far) if posed}
+    scales = {skeleton.names[k]: hinged.scales[:, k].reshape(-1, 9) for k in np.flatnonzero(used & grown)}
+    misses = np.where(used & ~grown, hinged.stretch if posed else hinged.misses, 0.0)
     worst = int(np.argmax(misses))
     if misses[worst] > SLACK * size:
-        remedy = "" if table.rest == "posed" else ' Joints slide with rig.rest = "posed".'
+        remedy = (
+            ' They are scaled with rig.skinning = "linear".'
+            if posed
+            else ' Joints slide and are scaled with rig.rest = "posed".'
+        )
         warnings.warn(
             f"clip '{clip.name}' stretches bones or pulls them from their joints, which is left out: they keep their "
             f"length, and '{skeleton.names[worst]}' comes to lie {misses[worst]:.3g} m from where it was.{remedy}",
@@ -152,7 +162,9 @@ def _cast(figure: Figure, name: str | None, table: RigTable) -> Actor:
             stacklevel=4,
         )
     rest = {REST: skeleton.neutral}
-    return Actor(skeleton, is_boned, rest, hinged.motion, axes, shares=figure.shares(clip), slides=slides)
+    return Actor(
+        skeleton, is_boned, rest, hinged.motion, axes, shares=figure.shares(clip), slides=slides, scales=scales
+    )
 
 
 def _play(character: Character, stand: FloatArray) -> Actor:

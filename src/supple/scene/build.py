@@ -32,6 +32,7 @@ from supple.method import (
     Solver,
     TrainedModel,
 )
+from supple.scene.attachment import make_anchors
 from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
@@ -181,6 +182,8 @@ def set_stage(scene: Scene) -> Stage:
     if rigging is not None:
         stiffness = make_stiffness(si.material.pose, source, rigging, marks, metres)
         body = body if stiffness is None else body.stiffened(stiffness)
+    if rigging is not None and si.rig is not None and si.rig.attach is not None:
+        rigging = replace(rigging, anchors=make_anchors(si.rig.attach, body, marks))
     tied = tie_body(si, body, next(iter(materials.values())), metres) if scene.method.is_projective else None
     body = body if tied is None else replace(body, mass=tied.mass)
     loads = tuple(
@@ -310,6 +313,7 @@ def full_solver(stage: Stage) -> FullSolver:
         contact=stage.contact,
         rig=None if rigging is None else rigging.rig,
         rest="neutral" if rigging is None else rigging.rest,
+        anchors=None if rigging is None else rigging.anchors,
     )
 
 

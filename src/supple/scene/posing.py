@@ -14,6 +14,7 @@ from supple.errors import SceneError
 from supple.rig import Motion, Skeleton, pose_from
 from supple.rig.keyframes import Setting
 from supple.rig.motion import Posed
+from supple.rig.scaled import scale_controls
 from supple.rig.slide import slide_controls
 from supple.scene.actor import REST, Actor
 from supple.scene.pose_table import PoseTable
@@ -87,8 +88,9 @@ class Posing:
             for name in self.actor.shares:
                 if name in self.channels:
                     whole.poses[:, self.rig.controls.index(name)] = self.actor.shares[name]
-            for joint, way in self.actor.slides.items():
-                whole.poses[:, [self.rig.controls.index(name) for name in slide_controls(joint)]] = way
+            for name_all, known in ((slide_controls, self.actor.slides), (scale_controls, self.actor.scales)):
+                for joint, values in known.items():
+                    whole.poses[:, [self.rig.controls.index(name) for name in name_all(joint)]] = values
             return whole
         if motion is None or not any(channel.follow for channel in self.channels.values()):
             return Motion.of(self.rig, [0.0], [self.rig.neutral])

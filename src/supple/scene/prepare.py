@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from supple.method import (
     count_rank,
 )
 from supple.scene.build import Built, Stage, add_solver
+from supple.scene.kept import cache_folder
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.schema import Scene
@@ -93,7 +96,7 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     if path is not None:
         probe_folder(path)
     cache = stage.scene.training.cache
-    folder = Path(cache) if cache else None if source is None else source.with_name(f"{bare_name(source)}.training")
+    folder = Path(cache) if cache else None if source is None else _beside(source, ".training")
     if folder is not None:
         probe_folder(folder / "case-0000.npz")
     with announce_compilation(listener.say):
@@ -154,7 +157,17 @@ def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
 
 def default_model(source: Path) -> Path:
     """Where the model of a scene file lies when nothing else is said."""
-    return source.with_name(f"{bare_name(source)}.model.npz")
+    return _beside(source, ".model.npz")
+
+
+def _beside(source: Path, ending: str) -> Path:
+    """What is made from a file lies beside it, or among what is kept where that folder takes no files."""
+    own, folder = source.with_name(f"{bare_name(source)}{ending}"), cache_folder()
+    if folder is None or own.exists() or not source.exists() or os.access(source.parent, os.W_OK):
+        return own
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{bare_name(source)}-{hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:12]}{ending}"
 
 
 def bare_name(source: Path) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SuppleWarning
 from supple.mesh import TetMesh
-from supple.mesh.checks import plural
 from supple.rig import PoseSpace, Rig, TetFit
 from supple.rig.motion import root_columns
 from supple.rig.turns import find_turns
@@ -48,10 +48,18 @@ class Fitting:
         self._corrections: list[FloatArray] = []
         self._fit: TetFit | None = None
 
-    @property
-    def count(self) -> int:
-        """Poses that were fitted."""
-        return len(self._poses)
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All fits: poses, (k, p), what is added there [m], (k, n, 3), and notes."""
+        shape = (len(self._poses), *self.mesh.vertices.shape)
+        return {
+            "poses": np.reshape(self._poses, (len(self._poses), len(self.base.controls))),
+            "corrections": np.reshape(self._corrections, shape),
+            "notes": np.array(self.notes, np.str_),
+        }
+
+    def taking(self, fits: Mapping[str, NDArray[Any]]) -> Rig:
+        """The rig with fits that `arrays` returned."""
+        return PoseSpace(self.base, fits["poses"], fits["corrections"]) if len(fits["poses"]) else self.base
 
     def add(self, pose: FloatArray, name: str) -> None:
         """One more fit, in a pose that messages call by its name."""
@@ -89,10 +97,6 @@ class Fitting:
     def least_volume(self, pose: FloatArray) -> float:
         """What is left of the flattest tet in a pose, as a share of its volume at rest."""
         return float((_edge_volumes(self.mesh, self.rig.positions(pose)) / self._volumes).min())
-
-    def describe(self) -> str:
-        """What was fitted, in words."""
-        return f"tetrahedra are fitted to the rig's surface in {plural(self.count, 'pose')}"
 
     def _settle(self, pose: FloatArray) -> FloatArray:
         """The pose without where the root goes, if all turns with it."""

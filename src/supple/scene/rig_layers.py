@@ -13,6 +13,7 @@ from scipy.spatial import KDTree
 from supple.errors import SceneError
 from supple.mesh.checks import plural
 from supple.rig import Bend, BlendShapes, Deformer, PoseSpace, Rig, Skeleton, SkinnedRig, Stack, Twist, Wire
+from supple.rig.scaled import Scaled
 from supple.rig.scripted import Scripted
 from supple.rig.slide import Slide
 from supple.rig.stack import Layer
@@ -76,10 +77,14 @@ def stack_layers(
     if skin is not None:
         words = f"{plural(len(skin.skeleton), 'bone')}, {skin.mode.replace('_', ' ')} skinning"
         layers.add(skin, {}, words)
+        if actor.scales:
+            joints = list(actor.scales)
+            numbers, weights = _weigh(skin, joints)
+            scaled = Scaled(canvas.points, joints, skin.skeleton.heads[numbers], weights)
+            layers.add(scaled, {}, plural(len(joints), "scaled joint"))
         if actor.slides:
             joints = list(actor.slides)
-            weights = skin.influences.dense(len(skin.skeleton))[:, [skin.skeleton.number(name) for name in joints]]
-            layers.add(Slide(canvas.points, joints, weights), {}, plural(len(joints), "sliding joint"))
+            layers.add(Slide(canvas.points, joints, _weigh(skin, joints)[1]), {}, plural(len(joints), "sliding joint"))
     for deformer in table.deformer:
         rig, channels = _make_deformer(deformer, actor, canvas.points, metres)
         layers.add(rig, channels, f"a {deformer.kind}")
@@ -87,6 +92,12 @@ def stack_layers(
     if clash:
         raise SceneError(f"a joint and a channel are both named '{clash[0]}': give the channel another name.")
     return layers
+
+
+def _weigh(skin: SkinnedRig, joints: list[str]) -> tuple[list[int], FloatArray]:
+    """Numbers of joints, and their weights on all vertices, (n, j)."""
+    numbers = [skin.skeleton.number(name) for name in joints]
+    return numbers, skin.influences.dense(len(skin.skeleton))[:, numbers]
 
 
 def correct(tables: list[CorrectionTable], rig: Rig, posing: Posing, canvas: Canvas, metres: float) -> PoseSpace:

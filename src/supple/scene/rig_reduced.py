@@ -31,6 +31,8 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             f'method.name = "{name}" does not know material.pose: use "full" or "posespace", or remove it.'
         )
+    if scene.rig is not None and scene.rig.attach is not None and name != "full":
+        raise SceneError(f'method.name = "{name}" does not know rig.attach: use "full", or hold flesh by rig.hold.')
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):
         return
     for reason in _list_unknown(scene, scene.rig):

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from supple.scene.deformer_table import BlendShapeTable, CorrectionTable, DeformerTable
 from supple.scene.pose_table import PoseTable
-from supple.scene.section import FILE, FileName, Section
+from supple.scene.section import FILE, LENGTH, FileName, Section
 from supple.scene.select import Select
 
 __all__ = ["HOLDS", "WEIGHTS", "RigTable"]
@@ -26,6 +26,17 @@ def _read_hold(value: object) -> object:
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise ValueError(f'is neither "bones" nor "none" and as a selection {reason}') from None
+
+
+class AttachTable(Section):
+    """Flesh tied to where the rig has it by springs that paint makes stronger or weaker (full)."""
+
+    paint: str = Field(description="a `[[paint]]`: 0 is free, 1 follows the rig, 0.5 is as tied as `reach` says")
+    reach: Annotated[float | None, LENGTH] = Field(
+        default=None,
+        gt=0,
+        description="how far flesh is pulled out of shape by what paint 0.5 ties (default: a tenth of the size)",
+    )
 
 
 class RigTable(Section):
@@ -55,6 +66,9 @@ class RigTable(Section):
         default="bones",
         description="vertices that follow the rig exactly: those of tetrahedra that `bones` run through, `none`, or a "
         "selection",
+    )
+    attach: AttachTable | None = Field(
+        default=None, description="flesh tied to the rig by painted springs, beside `hold`"
     )
     bones: bool | None = Field(
         default=None, description="whether bones move the body (default: where there are any, from a shape or a file)"

@@ -21,7 +21,9 @@ from supple.rig import Held, Moved, Rig, Skeleton, SkinnedRig, find_bone_crossin
 from supple.rig.part import RigPart
 from supple.rig.shepard import Shepard
 from supple.scene.actor import Actor, make_actor, naming
+from supple.scene.attachment import describe_attachment
 from supple.scene.joint_ranges import JointRanges
+from supple.scene.kept import recall
 from supple.scene.marks import Marks
 from supple.scene.motion_table import MotionTable
 from supple.scene.posing import Posing
@@ -34,6 +36,7 @@ from supple.scene.schema import Scene
 from supple.scene.select import Select, select_vertices
 from supple.scene.skin_weights import find_surface_weights, find_weights
 from supple.scene.source import Source
+from supple.solve.pull import Anchors
 
 __all__ = ["Rigging", "make_rigging"]
 
@@ -58,6 +61,8 @@ class Rigging:
     """The rig in words."""
     bones: SkinnedRig | None = None
     """What of it skinning by bones does, under all else."""
+    anchors: Anchors | None = None
+    """Springs that tie flesh to it."""
 
     @property
     def skin(self) -> SkinnedRig:
@@ -98,6 +103,7 @@ class Rigging:
         else:  # known by what it does
             arrays += [rig.positions(motion.at(time)) for time in np.linspace(motion.begin, motion.end, SAMPLES)]
         arrays += [array for array in (motion.gain, None if lead is None else lead.times) if array is not None]
+        arrays += [] if self.anchors is None else [self.anchors.vertices, self.anchors.stiffness]
         found = hashlib.sha256(json.dumps(words).encode())
         for array in arrays:
             found.update(array.tobytes())
@@ -105,7 +111,8 @@ class Rigging:
 
     def describe(self) -> list[str]:
         """Rig and motion, line by line."""
-        return [*self.lines, *self.course.lines]
+        tied = [] if self.anchors is None else [describe_attachment(self.anchors)]
+        return [*self.lines, *tied, *self.course.lines]
 
     def facts(self) -> dict[str, Any]:
         """Rig and motion by name, as JSON has it."""
@@ -215,21 +222,32 @@ def _fit(
     if table.surface is not None:
         lines.append(f"a surface of {len(rig.rest):,} vertices has the rig; tetrahedra follow it")
         rig = Shepard(rig, mesh.vertices)
-    fitting = Fitting(mesh, rig, skin)
     if table.fit is False:
         return rig, lines
+    fitting = Fitting(mesh, rig, skin)
     frames = np.arange(-scene.time.preroll, scene.time.frames + 1)
     times = [float(frame) / scene.time.fps for frame in frames[:: 1 + len(frames) // WATCHED]]
     poses = [course.pose(time) for time in times]
-    if isinstance(table.fit, list):
-        for number, given in enumerate(table.fit):
-            fitting.add(posing.pose(given), f"fit[{number}]")
-    elif table.fit or table.surface is not None:
-        fitting.choose(poses, times)
-    fitting.unfold(poses, times)
-    if fitting.count:
-        lines.append(fitting.describe())
-    return fitting.rig, lines + fitting.notes
+    given = [posing.pose(one) for one in table.fit] if isinstance(table.fit, list) else []
+    chosen = not given and (bool(table.fit) or table.surface is not None)
+
+    def fit() -> dict[str, NDArray[Any]]:
+        for number, pose in enumerate(given):
+            fitting.add(pose, f"fit[{number}]")
+        if chosen:
+            fitting.choose(poses, times)
+        fitting.unfold(poses, times)
+        return fitting.arrays()
+
+    seen = [one.positions(pose) for one in (rig, skin) for pose in poses[:: 1 + len(poses) // SAMPLES]]
+    kept = recall(
+        "fitted", [rig.controls, chosen], [mesh.vertices, mesh.tets, np.array(given), np.array(poses), *seen], fit
+    )
+    fitted = fitting.taking(kept)
+    count = len(kept["poses"])
+    if count:
+        lines.append(f"tetrahedra are fitted to the rig's surface in {plural(count, 'pose')}{kept.words}")
+    return fitted, lines + kept["notes"].tolist()
 
 
 def _hold_pieces(held: Held, mesh: TetMesh) -> tuple[Held, list[str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from supple.io.rig_weights_file import WEIGHT_SUFFIXES
 from supple.mesh import TetMesh, TriMesh, embed
 from supple.rig import Influences, Skeleton, biharmonic_weights, heat_weights, transfer_weights
 from supple.scene.figure import filled
+from supple.scene.kept import recall
 from supple.scene.source import Source
 
 __all__ = ["find_surface_weights", "find_weights"]
@@ -50,9 +51,23 @@ def _carry_weights(source: Source, skeleton: Skeleton) -> Influences:
         raise SceneError(
             'weights = "file" are those of a rigged character: name its meshes in mesh.parts, or use heat.'
         )
-    with filled():
-        found = transfer_weights(figure.body, figure.influences, source.mesh, len(skeleton))
-    return replace(found, notes=())  # what was set right is said of the file
+    body, given, mesh = figure.body, figure.influences, source.mesh
+
+    def carry() -> dict[str, NDArray[Any]]:
+        with filled():
+            found = transfer_weights(body, given, mesh, len(skeleton))
+        return {"joints": found.joints, "weights": found.weights}
+
+    arrays: list[NDArray[Any] | None] = [
+        body.vertices,
+        body.triangles,
+        given.joints,
+        given.weights,
+        mesh.vertices,
+        mesh.tets,
+    ]
+    kept = recall("weights", [len(skeleton)], arrays, carry)
+    return Influences(kept["joints"], kept["weights"])  # what was set right is said of the file
 
 
 def find_surface_weights(how: str, source: Source, surface: TriMesh, skeleton: Skeleton) -> Influences:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supple.errors import MeshError, SceneError
 from supple.io import TET_SUFFIXES, RenderMesh, load_mesh, load_surface
 from supple.io.assembled import RigFiles
 from supple.io.source import mesh_suffix
-from supple.mesh import Sheet, TetMesh, TriMesh, tetrahedralise
+from supple.mesh import Embedding, Sheet, TetMesh, TriMesh, tetrahedralise
 from supple.scene.figure import Figure, make_figure
+from supple.scene.kept import Kept, recall
 from supple.scene.schema import MeshTable
 from supple.scene.select import select_vertices
 from supple.scene.shell_table import ShellTable
@@ -71,8 +74,8 @@ def make_source(
             mesh = _take_tets(loaded, table).scaled(metres)
         else:
             surface = loaded.moved(loaded.vertices * metres)
-            mesh = _fill(surface, table)
-            notes.append(f"filled the surface with {len(mesh.tets)} tetrahedra")
+            mesh, kept = _fill(surface, table)
+            notes.append(f"filled the surface with {len(mesh.tets)} tetrahedra{kept.words}")
             notes += mesh.notes
     drawn = _drawn_surface(table, surface if figure is None or surface is None else figure.drawn, metres)
     return Source(mesh, None if drawn is None else _carry(mesh, drawn, notes), tuple(notes), figure)
@@ -106,7 +109,8 @@ def _make_sheet(table: MeshTable, shell: ShellTable, metres: float, up_axis: str
 
 def _carry(mesh: TetMesh, surface: TriMesh, notes: list[str]) -> RenderMesh:
     """The surface following the tetrahedra."""
-    render = RenderMesh.build(mesh, surface)
+    kept = recall("drawn", [], [mesh.vertices, mesh.tets, surface.vertices], lambda: _embed(mesh, surface))
+    render = RenderMesh(surface, Embedding(kept["tets"], kept["weights"], mesh.tets[kept["tets"]]))
     outside = int(render.embedding.outside().sum())
     if outside:
         notes.append(
@@ -114,6 +118,11 @@ def _carry(mesh: TetMesh, surface: TriMesh, notes: list[str]) -> RenderMesh:
             "follow the nearest one, as is usual"
         )
     return render
+
+
+def _embed(mesh: TetMesh, surface: TriMesh) -> dict[str, NDArray[Any]]:
+    found = RenderMesh.build(mesh, surface).embedding
+    return {"tets": found.tets, "weights": found.weights}
 
 
 def _make_named_shape(table: MeshTable) -> TetMesh:
@@ -133,14 +142,21 @@ def _take_tets(mesh: TetMesh, table: MeshTable) -> TetMesh:
     return mesh
 
 
-def _fill(surface: TriMesh, table: MeshTable) -> TetMesh:
-    """Tetrahedra inside a surface, as many as the table asks for."""
+def _fill(surface: TriMesh, table: MeshTable) -> tuple[TetMesh, Kept]:
+    """Tetrahedra inside a surface, as many as the table asks for, and where they come from."""
+
+    def fill() -> dict[str, NDArray[Any]]:
+        mesh = tetrahedralise(surface, **asked)
+        return {"vertices": mesh.vertices, "tets": mesh.tets, "notes": np.array(mesh.notes, np.str_)}
+
+    asked: dict[str, int] = {"resolution": table.resolution} if table.resolution is not None else {}
+    asked = asked or {"elements": table.elements or DEFAULT_ELEMENTS}
     try:
-        if table.resolution is not None:
-            return tetrahedralise(surface, resolution=table.resolution)
-        return tetrahedralise(surface, elements=table.elements or DEFAULT_ELEMENTS)
+        kept = recall("filled", [asked], [surface.vertices, surface.triangles], fill)
     except MeshError as error:
         raise MeshError(f"{str(error).removesuffix('.')}, or simulate it as it is: add a [shell].") from None
+    regions = np.zeros(len(kept["tets"]), np.int32)
+    return TetMesh(kept["vertices"], kept["tets"], regions, {}, tuple(kept["notes"].tolist())), kept
 
 
 def _drawn_surface(table: MeshTable, surface: TriMesh | None, metres: float) -> TriMesh | None:

@@ -21,7 +21,7 @@ from supple.linalg.overlay import Overlay
 from supple.solve.coupling import Coupling
 from supple.solve.events import Grab
 from supple.solve.potential import Potential
-from supple.solve.pull import Pull
+from supple.solve.pull import Pull, Springs
 
 __all__ = ["Drag", "Increment", "Motion", "sum_fields"]
 
@@ -82,6 +82,8 @@ class Increment:
     grabs: tuple[Grab, ...]
     map: StiffnessMap
     contact: Potential | None = None
+    anchors: Springs | None = None
+    """What ties flesh to a rig."""
 
     def energy(self, x: FloatArray) -> tuple[float, float]:
         """Φ(x), and the size of the numbers it is the sum of [J], by which its round-off is judged."""
@@ -141,8 +143,8 @@ class Increment:
     @cached_property
     def _joints(self) -> tuple[Potential, ...]:
         """The terms that join a few vertices each."""
-        pull = (Pull(self.grabs),) if self.grabs else ()
-        return pull if self.contact is None else (*pull, self.contact)
+        pull = Pull(self.grabs) if self.grabs else None
+        return tuple(one for one in (pull, self.anchors, self.contact) if one is not None)
 
     @cached_property
     def _coupling(self) -> Coupling:
