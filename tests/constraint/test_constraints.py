@@ -49,7 +49,8 @@ def test_no_point_of_the_set_is_nearer(constraint):
 @pytest.mark.parametrize("constraint", NEAREST, ids=lambda c: c.kind.replace(" ", "_"))
 def test_a_projection_stays_where_it_is(constraint):
     nearest = constraint.project_at(BENT)
-    np.testing.assert_allclose(constraint.project(nearest), nearest, atol=1e-8 * max(1.0, np.abs(nearest).max()))
+    digits = 1e-9 if constraint.kind == "example shapes" else 1e-13  # these are iterated until a step is below 1e-10
+    np.testing.assert_allclose(constraint.project(nearest), nearest, atol=digits * max(1.0, np.abs(nearest).max()))
 
 
 @names

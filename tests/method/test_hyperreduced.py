@@ -108,12 +108,14 @@ def test_linear_momentum_is_kept_to_round_off_in_free_flight(sizes: SpaceSizes) 
     np.testing.assert_allclose(body.mass @ solver.to_full(state)[1], before, rtol=0, atol=1e-12 * np.abs(before).max())
 
 
-def test_a_body_let_go_does_not_begin_to_spin() -> None:
+def test_a_body_let_go_begins_to_spin_no_more_than_implicit_euler_makes_it() -> None:
+    # Exact steps leave some too: without torque m x(t+h) × (v(t+h) - v(t)) adds up to 0, and h m v(t+h) × v(t) is left
     body = bar(12)
-    fitted = HyperReducedSolver(body, prepare_spaces(body, SpaceSizes(handles=20, samples=300, projection="fit")))
+    sizes = SpaceSizes(handles=20, samples=300, projection="fit")
+    fitted, clusters = (HyperReducedSolver(body, prepare_spaces(body, one)) for one in (sizes, SpaceSizes(handles=20)))
     x = twisted(body, 2.0) + 0.2 * body.vertices[:, :1] ** 2 * [0.0, 0.0, 1.0]
     spins = []
-    for solver in (ProjectiveSolver(body), fitted):
+    for solver in (ProjectiveSolver(body), fitted, clusters):
         state, angular, motion = solver.from_full(x, 0 * x, 0 * x), 0.0, 0.0
         for k in range(20):
             state, _ = solver.step(state, span(k, 0.01))
@@ -122,7 +124,9 @@ def test_a_body_let_go_does_not_begin_to_spin() -> None:
             angular = max(angular, float(np.linalg.norm(body.mass @ spin)))
             motion = max(motion, float(body.mass @ np.linalg.norm(spin, axis=1)))
         spins.append(angular / motion)
-    assert spins[1] < 3 * spins[0] < 0.02  # without a remedy the fit spins it to 0.2
+    assert spins[0] < 5e-3
+    assert spins[1] < 1.4 * spins[0]  # without a remedy the fit spins it to 0.2
+    assert spins[2] < 1.1 * spins[0]
 
 
 def test_a_fall_is_that_of_implicit_euler() -> None:
@@ -219,11 +223,11 @@ def test_flattened_bodies_recover(squeeze: tuple[float, float, float]) -> None:
     assert_shape_of_rest(solver, state, 0.02)
 
 
-@both
-def test_random_positions_recover(sizes: SpaceSizes) -> None:
+@pytest.mark.parametrize(("sizes", "cloud"), [(SMALL, 0.5), (SMALL, 1e-3), (FITTED, 0.5)])
+def test_random_positions_recover(sizes: SpaceSizes, cloud: float) -> None:
     body = bar(damping=Damping(1.0, 0.0))
     solver = HyperReducedSolver(body, prepare_spaces(body, sizes))
-    x = np.random.default_rng(3).uniform(0.0, 0.5, body.vertices.shape)
+    x = np.random.default_rng(3).uniform(0.0, cloud, body.vertices.shape)
     state = run(solver, solver.from_full(x, 0 * x, 0 * x), 600, forces=())
     assert_shape_of_rest(solver, state, 0.02)
 

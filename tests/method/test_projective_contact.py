@@ -23,13 +23,13 @@ def block(young=1e5, resolution=4, pins=None):
     return ProjectiveBody.from_body(Body.build(mesh, material, pins, Damping()))
 
 
-def make(kind, body, colliders, **settings):
+def make(kind, body, colliders, h=H, **settings):
     """A solver of either kind; the hyper-reduced one with enough handles for what the test asks."""
     contact = ContactSettings(**settings)
     if kind == "projective":
-        return ProjectiveSolver(body, time_step=H, colliders=colliders, contact=contact)
+        return ProjectiveSolver(body, time_step=h, colliders=colliders, contact=contact)
     model = prepare_spaces(body, SpaceSizes(handles=20, clusters=40))
-    return HyperReducedSolver(body, model, time_step=H, colliders=colliders, contact=contact)
+    return HyperReducedSolver(body, model, time_step=h, colliders=colliders, contact=contact)
 
 
 def run(solver, state, steps, gravity=(0.0, -9.81, 0.0), places=None, begin=0, h=H):
@@ -59,13 +59,13 @@ both = pytest.mark.parametrize("kind", ["projective", "hyperreduced"])
 @both
 @pytest.mark.parametrize("young", [2e4, 2e5])
 def test_a_block_comes_to_rest_on_the_floor_without_sinking_or_creeping(kind, young):
-    solver = make(kind, block(young), (Plane(),), friction=0.5)
-    states, report = run(solver, lifted(solver, (0.0, 0.01, 0.0)), 200)
+    solver = make(kind, block(young, 3), (Plane(),), friction=0.5)
+    states, report = run(solver, lifted(solver, (0.0, 0.01, 0.0)), 500)
     lows = np.array([solver.positions(state)[:, 1].min() for state in states])
     assert lows.min() > -0.01 * SIDE
     assert abs(lows[-1]) < 1e-3 * SIDE
-    drift = solver.positions(states[-1]) - solver.positions(states[-51])
-    assert np.abs(drift).max() < 2e-3 * SIDE
+    drift = solver.positions(states[-1]) - solver.positions(states[199])
+    assert np.abs(drift).max() < 5e-4 * SIDE
     assert report.contacts == len(report.touching) > 8
     np.testing.assert_allclose(report.touching.force.sum(axis=0), [0.0, 9.81 * SIDE**3 * 1000.0, 0.0], atol=0.2)
 
@@ -91,6 +91,17 @@ def test_a_stiff_block_leaves_the_floor_with_its_share_of_speed(kind, restitutio
     states, _ = run(solver, lifted(solver, (0.0, 0.021, 0.0), (0.0, -2.0, 0.0)), 4, gravity=(0.0, 0.0, 0.0))
     speed = solver.body.mass @ solver.to_full(states[-1])[1][:, 1] / solver.body.mass.sum()
     assert speed == pytest.approx(2.0 * restitution, abs=0.06)
+
+
+@both
+@pytest.mark.parametrize("young", [1e5, 1e6])
+def test_what_touched_leaves_with_its_share_of_speed_however_soft(kind, young):
+    solver = make(kind, block(young, 2), (Plane(),), restitution=0.5)
+    states, _ = run(solver, lifted(solver, (0.0, 0.021, 0.0), (0.0, -2.0, 0.0)), 2, gravity=(0.0, 0.0, 0.0))
+    low = solver.body.vertices[:, 1] == 0.0
+    leaving = solver.to_full(states[-1])[1][low, 1]
+    assert leaving.min() == pytest.approx(1.0, rel=2e-3)
+    assert leaving.max() < 1.1
 
 
 @both
@@ -150,7 +161,8 @@ def test_parts_of_a_body_rest_on_each_other(kind):
     assert own.sum() > 3
 
 
-def test_arms_of_a_folded_strip_meet_and_part():
+@both
+def test_arms_of_a_folded_strip_meet_and_part(kind):
     length, bend = 0.4, 0.05
     mesh = fill_box((0, 0, 0), (length, 0.02, 0.06), resolution=40)
     material = Corotational(young=2e4, poisson=0.3, density=1000.0)
@@ -166,8 +178,7 @@ def test_arms_of_a_folded_strip_meet_and_part():
     v[:, 1] = np.where(s > np.pi * bend, -1.0, np.where(s < 0.0, 1.0, 0.0))
     touching, depths = {}, {}
     for own in (False, True):
-        settings = ContactSettings(self_contact=own, friction=0.3)
-        solver = ProjectiveSolver(body, time_step=0.004, colliders=(Plane(),), contact=settings)
+        solver = make(kind, body, (Plane(),), h=0.004, self_contact=own, friction=0.3)
         state, seen = solver.from_full(x, v, np.zeros_like(x)), SelfContact(mesh)
         far = (Placement(np.eye(3), np.array([0.0, -5.0, 0.0])),)
         touching[own], depths[own] = 0, 0.0
@@ -175,7 +186,7 @@ def test_arms_of_a_folded_strip_meet_and_part():
             begin, end = (Moment(0.004 * (k + i), np.zeros((0, 3)), (), far) for i in range(2))
             state, report = solver.step(state, Inputs(begin, end))
             touching[own] = max(touching[own], report.contacts)
-            depths[own] = max(depths[own], seen.find(state.x).depth.max(initial=0.0))
+            depths[own] = max(depths[own], seen.find(solver.positions(state)).depth.max(initial=0.0))
     assert touching[False] == 0 and depths[False] > 0.005  # noqa: PT018
     assert touching[True] > 10 and depths[True] < 0.002  # noqa: PT018
 

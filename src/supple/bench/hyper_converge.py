@@ -6,7 +6,7 @@ full positions reached, without what the same solver reaches in the most iterati
 which knows the rotations of the last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from supple.bench.hyper_case import STEP, Case, make_body, make_mesh
 from supple.bench.hyper_measure import PROJECTIONS, Row, compare, fill, travel
+from supple.bench.only import is_asked
 from supple.bench.yardstick import best_ms
 from supple.mesh import TetMesh
 from supple.method import HyperReducedSolver, ProjectiveSolver, Solver, SpaceSizes, prepare_spaces
@@ -29,10 +30,16 @@ _LONG = 4.0  # times the usual step
 _BEND = np.pi  # radians over its length
 
 
-def run(size: str, mesh: Path | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", for a mesh of a file if one is given."""
+def run(size: str, mesh: Path | None = None, only: str = "") -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", for a mesh of a file if one is given.
+
+    Rows are asked for by case and projection.
+    """
     case = fold(make_mesh(mesh, "beam", _TETS[size]))
-    return [fill(row) for projection in (None, *PROJECTIONS) for row in converge(case, projection, _ITERATIONS)]
+    for projection in (None, *PROJECTIONS):
+        if is_asked(only, "unreduced" if projection is None else f"hyper-reduced {projection}"):
+            for row in converge(case, projection, _ITERATIONS):
+                yield fill(row)
 
 
 def converge(case: Case, projection: Literal["clusters", "fit"] | None, iterations: Sequence[int]) -> list[Row]:

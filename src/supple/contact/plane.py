@@ -1,6 +1,7 @@
 """A half space: the floor and the walls."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,21 +26,22 @@ class Plane(Collider):
 
     def closest(self, points: FloatArray) -> Closest:
         """Feet of the perpendiculars."""
-        normal = self._unit()
+        normal = self._unit
         distance = points @ normal
-        return Closest(distance, np.tile(normal, (len(points), 1)), points - distance[:, None] * normal)
+        return Closest(distance, normal[None].repeat(len(points), axis=0), points - distance[:, None] * normal)
 
     def distance(self, points: FloatArray) -> FloatArray:
-        return np.asarray(points @ self._unit())
+        return np.asarray(points @ self._unit)
 
     def surface(self, extent: float = 20.0) -> TriMesh:
         """A square around the origin: it is not closed."""
-        normal = self._unit()
+        normal = self._unit
         across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
         across /= np.linalg.norm(across)
         along = np.cross(normal, across)
         corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * (extent / 2)
         return TriMesh(corners @ np.stack([across, along]), np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32))
 
+    @cached_property
     def _unit(self) -> FloatArray:
         return np.asarray(self.normal, dtype=np.float64) / np.linalg.norm(self.normal)

@@ -15,6 +15,7 @@ from supple.solve.placement import Placement
 __all__ = ["Overlap", "freeze", "overlaps", "touch_colliders"]
 
 FloatArray = NDArray[np.float64]
+_ALONE = np.array([[1.0, 0.0, 0.0, 0.0]])  # weights of a vertex that touches by itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ def freeze(
     normal = placement.turn(nearest.normal)
     return Contacts(
         vertices=np.repeat(vertices.astype(np.int32)[:, None], 4, axis=1),
-        weights=np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+        weights=_ALONE.repeat(count, axis=0),
         offset=placement.move(nearest.point) + thickness * normal,
         normal=normal,
         area=areas,

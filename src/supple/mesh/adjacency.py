@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.errors import MeshError
@@ -55,11 +56,8 @@ def unique_edges(cells: NDArray[np.int32], count: int) -> NDArray[np.int32]:
 
 def vertex_graph(cells: NDArray[np.int32], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """CSR `(indptr, indices)` of the vertices each vertex shares an edge with, in ascending order."""
-    edges = unique_edges(cells, count)
-    ends = np.concatenate([edges, edges[:, ::-1]])
-    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends[:, 0], minlength=count))])
-    return indptr.astype(np.int32), np.ascontiguousarray(ends[:, 1])
+    starts, neighbours = _join_corners(np.ascontiguousarray(cells, np.int32), count)
+    return starts, neighbours
 
 
 def vertex_labels(cells: NDArray[np.int32], count: int) -> NDArray[np.int32]:
@@ -68,3 +66,33 @@ def vertex_labels(cells: NDArray[np.int32], count: int) -> NDArray[np.int32]:
     graph = sp.coo_array((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count))
     labels: NDArray[np.int32] = sp.csgraph.connected_components(graph, directed=False)[1]
     return labels
+
+
+@njit(cache=True)
+def _join_corners(cells, count):
+    """Corners of the cells around each vertex, sorted, each once: no sort of all edges, which are many."""
+    corners = cells.shape[1]
+    begin = np.zeros(count + 1, np.int64)
+    for cell in range(len(cells)):
+        for a in range(corners):
+            begin[cells[cell, a] + 1] += corners - 1
+    begin = np.cumsum(begin)
+    filled, met = begin[:-1].copy(), np.empty(begin[-1], np.int32)
+    for cell in range(len(cells)):
+        for a in range(corners):
+            v = cells[cell, a]
+            for b in range(corners):
+                if b != a:
+                    met[filled[v]] = cells[cell, b]
+                    filled[v] += 1
+    starts, kept = np.zeros(count + 1, np.int32), 0
+    for v in range(count):
+        around = met[begin[v] : begin[v + 1]]
+        around.sort()
+        for k in range(len(around)):
+            w = around[k]
+            if w != v and (k == 0 or w != around[k - 1]):
+                met[kept] = w
+                kept += 1
+        starts[v + 1] = kept
+    return starts, met[:kept].copy()

@@ -20,7 +20,7 @@ from supple.errors import ConvergenceError, SceneError
 from supple.method.checks import check_duration
 from supple.method.hyperreduced_clusters import ClusterLoop
 from supple.method.hyperreduced_loads import Loads
-from supple.method.hyperreduced_loop import SampleLoop
+from supple.method.hyperreduced_loop import LoopInputs, SampleLoop
 from supple.method.hyperreduced_model import HyperReducedModel, prepare_spaces
 from supple.method.hyperreduced_state import HyperReducedState
 from supple.method.hyperreduced_system import HyperReducedSystem
@@ -51,7 +51,7 @@ class HyperReducedSolver:
         precision: Literal["single", "double"] = "single",
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
-        candidates: int = 1600,
+        candidates: int = 2400,
     ) -> None:
         """Without a `model` spaces of the usual size are made. `time_step` [s] is what steps are expected to be; one
         of another length is prepared when it comes. `precision` is that of the iterations. The placements of
@@ -111,7 +111,7 @@ class HyperReducedSolver:
                 links = system.delassus(self._loads.U)
                 touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin, state.a)
         with watch.phase("iterations"):
-            q, turns = self._loop.run(system, base, guess, state.turns, live.volume, origin, touching)
+            q, turns = self._loop.run(system, LoopInputs(base, guess, state.turns, live.volume, origin, touching))
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
         pressed = np.zeros(3) if touching is None else touching.total()

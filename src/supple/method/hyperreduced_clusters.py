@@ -13,8 +13,8 @@ from supple.contact.grip import NO_GRIP, Grip
 from supple.contact.sweep import evaluate
 from supple.linalg.rotation import nearest_quaternions
 from supple.method.hyperreduced_kernels import choose_lanes, turn_kernel
+from supple.method.hyperreduced_loop import LoopInputs
 from supple.method.hyperreduced_system import HyperReducedSystem
-from supple.method.projective_contact import ContactStep
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.rotation_clusters import RotationClusters
 
@@ -39,20 +39,9 @@ class ClusterLoop:
         self._weight = clusters.constraint.weight.astype(precision)
         self._volume, self._parameters = 1.0, clusters.constraint.parameters.astype(precision)
 
-    def run(
-        self,
-        system: HyperReducedSystem,
-        base: FloatArray,
-        guess: FloatArray,
-        turns: Numbers,
-        volume: float,
-        origin: FloatArray,
-        touching: ContactStep | None,
-    ) -> tuple[FloatArray, Numbers]:
-        """Coordinates (c, 3) and quaternions after the iterations from a guess, with positions seen from an origin [m].
-
-        `base` is where the body would be without projections.
-        """
+    def run(self, system: HyperReducedSystem, inputs: LoopInputs) -> tuple[FloatArray, Numbers]:
+        """Coordinates (c, 3) and quaternions after the iterations."""
+        base, guess, turns, volume, origin, touching = inputs
         if volume != self._volume:
             self._volume = volume
             self._parameters = self._clusters.constraint.inflated(volume).parameters.astype(self._precision)

@@ -1,6 +1,6 @@
 """Iterations of the hyper-reduced solver over several types of constraints, in coordinates of the position space."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,26 @@ from supple.method.hyperreduced_model import HyperReducedModel
 from supple.method.hyperreduced_system import HyperReducedSystem
 from supple.method.projective_contact import ContactStep
 
-__all__ = ["SampleLoop"]
+__all__ = ["LoopInputs", "SampleLoop"]
 
 FloatArray = NDArray[np.float64]
 Numbers = NDArray[np.floating[Any]]
+
+
+class LoopInputs(NamedTuple):
+    """What the iterations of a step begin with."""
+
+    base: FloatArray
+    """Where the body would be without projections, (c, 3)."""
+    guess: FloatArray
+    """Coordinates to start from, (c, 3)."""
+    turns: Numbers
+    """Quaternions to go on from, (4, s), or none."""
+    volume: float
+    """Times the target volume that constraints were made with."""
+    origin: FloatArray
+    """Where positions are seen from [m], (3,)."""
+    touching: ContactStep | None
 
 
 class SampleLoop:
@@ -25,20 +41,9 @@ class SampleLoop:
         self._constant, self._iterations, self._precision = model.positions.constant, iterations, precision
         self._locals = [Local(fit, precision) for fit in model.fits]
 
-    def run(
-        self,
-        system: HyperReducedSystem,
-        base: FloatArray,
-        guess: FloatArray,
-        turns: Numbers,
-        volume: float,
-        origin: FloatArray,
-        touching: ContactStep | None,
-    ) -> tuple[FloatArray, Numbers]:
-        """Coordinates (c, 3) and quaternions after the iterations from a guess, with positions seen from an origin [m].
-
-        `base` is where the body would be without projections.
-        """
+    def run(self, system: HyperReducedSystem, inputs: LoopInputs) -> tuple[FloatArray, Numbers]:
+        """Coordinates (c, 3) and quaternions after the iterations."""
+        base, guess, turns, volume, origin, touching = inputs
         move = np.outer(self._constant, origin)
         start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
         turns = turns.astype(self._precision)

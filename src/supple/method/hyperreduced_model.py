@@ -81,7 +81,7 @@ class HyperReducedModel:
         total = sp.csr_array((positions.columns,) * 2)
         for fit in fits:
             total = total + fit.stiffness
-        return cls(positions, fits, positions.gram(), sp.csr_array(total))
+        return cls(positions, fits, positions.gram, sp.csr_array(total))
 
     @cached_property
     def alone(self) -> RotationClusters | None:

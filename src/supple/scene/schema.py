@@ -223,7 +223,7 @@ class MethodTable(Section):
     candidates: int | None = Field(
         default=None,
         ge=1,
-        description="vertices of the surface that may touch (projective: 4000, hyperreduced: 1600)",
+        description="vertices of the surface that may touch (projective: 4000, hyperreduced: 2400)",
     )
 
     @model_validator(mode="after")

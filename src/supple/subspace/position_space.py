@@ -52,9 +52,10 @@ class PositionSpace:
     ) -> "PositionSpace":
         """The space of these blocks; columns that add nothing to the others become zero and idle."""
         space = cls(starts, blocks, values, size, mass, source, np.zeros(4 * size, np.bool_))
-        idle = _dependent_columns(space.gram().toarray())
-        if idle.any():
-            values = np.where(idle.reshape(-1, 4)[blocks], 0.0, values)
+        idle = _dependent_columns(space.gram.toarray())
+        if not idle.any():
+            return space
+        values = np.where(idle.reshape(-1, 4)[blocks], 0.0, values)
         return cls(starts, blocks, values, size, mass, source, idle)
 
     @property
@@ -79,6 +80,7 @@ class PositionSpace:
         """Uᵀ f of forces f [N], (n, 3): (c, 3)."""
         return self.rows.gather(fields, self.columns)
 
+    @cached_property
     def gram(self) -> sp.csr_array:
         """UᵀMU [kg], (c, c)."""
         U = self.matrix()
@@ -100,7 +102,7 @@ class PositionSpace:
 
     @cached_property
     def _factor(self) -> BlockCholesky:
-        return BlockCholesky(self.gram() + sp.diags_array(self.idle.astype(np.float64)))
+        return BlockCholesky(self.gram + sp.diags_array(self.idle.astype(np.float64)))
 
 
 def _dependent_columns(gram: FloatArray) -> NDArray[np.bool_]:
