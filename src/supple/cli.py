@@ -515,7 +515,7 @@ def bench(
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
-    """Run a benchmark and print its table.
+    """Run a benchmark and print its table; with --verbose each row is told when it is done, too.
 
     Parameters
     ----------
@@ -541,7 +541,13 @@ def bench(
             for benchmark in found.values():
                 console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
-        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh, steps, plot)
+
+        def tell(row: Mapping[str, Any]) -> None:
+            if console.verbosity > 0:  # long ones may be ended before their table
+                console.warn(format_table([row]))
+
+        threads = common.threads or available_threads()
+        result = run_benchmark(pick_benchmark(name), size, threads, mesh, steps, plot, tell)
         console.say(format_table(result["rows"]))
         return result
 

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,11 +23,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps` and `plot`, too."""
+    """A module of `supple.bench` with a function `run(size) -> rows`, which may be found one after another; it may take
+    `mesh`, `steps` and `plot`, too."""
 
     name: str
     about: str
-    run: Callable[..., list[Row]]
+    run: Callable[..., Iterable[Row]]
 
     def takes(self, option: str) -> bool:
         """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, or `plot`, a folder."""
@@ -62,8 +63,9 @@ def run_benchmark(
     mesh: Path | None = None,
     steps: int | None = None,
     plot: Path | None = None,
+    tell: Callable[[Row], object] = lambda row: None,
 ) -> Row:
-    """The benchmark's rows, with the machine's load and yardstick measured beside them."""
+    """The benchmark's rows, with the machine's load and yardstick measured beside them; `tell` hears each at once."""
     asked = {"mesh": mesh, "steps": steps, "plot": plot}
     options = {name: value for name, value in asked.items() if value is not None}
     for option in options:
@@ -74,7 +76,10 @@ def run_benchmark(
         raise SceneError(f"--steps {steps} leaves nothing to run: give 1 or more.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
-    rows = benchmark.run(size, **options)
+    rows = []
+    for row in benchmark.run(size, **options):
+        tell(row)
+        rows.append(row)
     return {
         "bench": benchmark.name,
         "size": size,
