@@ -15,8 +15,8 @@ from supple.errors import MeshError, SceneError, TrainingError
 from supple.mesh import fill_box
 from supple.method import FullSolver, ReducedModel, ReducedSolver, follow_poses
 from supple.method.posespace_model import PoseSpaceModel, assemble, products_by_axes
-from supple.method.posespace_products import mix_products, turn_products
-from supple.method.posespace_pushes import push_particles
+from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
+from supple.method.posespace_pushes import find_reach, push_particles
 from supple.rig import Held, Influences, Skeleton, SkinnedRig
 from supple.rig.root import Root
 from supple.solve import AddPin, Grab, Gravity, Inputs, Moment, Move, NodalForce, SetStiffness
@@ -95,8 +95,9 @@ def test_products_carry_motion_from_basis_to_basis_as_the_mass_matrix_does() -> 
     U, first, second = (np.tensordot(one, bases.columns, 1) for one in (w, *before))
     heavy = np.repeat(body.mass, 3)[:, None] * U
     M, carried, turned = np.empty((7, 7)), np.empty((2, 7)), np.zeros(7)
-    mix_products(model.gram, w, before, y, M, carried)
-    turn_products(exact, w, before, y, Q, turned)
+    blocks = find_blocks(model.owners, model.gram)
+    mix_products(pack_products(blocks, model.gram), blocks, w, before, y, M, carried)
+    turn_products(pack_products(blocks, exact), blocks, w, before, y, Q, turned)
     size = np.abs(M).max()
     assert np.abs(M - heavy.T @ U).max() < 1e-12 * size
     assert np.abs(carried[0] - heavy.T @ (first @ y[0])).max() < 1e-12 * size
@@ -115,7 +116,7 @@ def test_rig_that_accelerates_or_turns_pushes_with_the_analytic_force() -> None:
 
     def push(now, before, speed) -> np.ndarray:
         load = np.zeros(5)
-        push_particles(who, body.mass[None], rows, one, R, now, np.array([before, speed]), h, load)
+        push_particles(who, body.mass[None], rows, find_reach(rows), one, R, now, np.array([before, speed]), h, load)
         return load
 
     a, v = np.array([3.0, -40.0, 8.0]), np.array([1.0, 2.0, 3.0])

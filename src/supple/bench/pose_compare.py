@@ -26,8 +26,8 @@ __all__ = ["run"]
 FloatArray = NDArray[np.float64]
 
 _CASES = {
-    "small": PoseCase(CASES["x"]["small"].scene, 1_500, 16, 5, 90),
-    "paper": PoseCase(CASES["x"]["paper"].scene, 9_303, 30, 5, 180),
+    "small": PoseCase(CASES["x"]["small"].scene, 1_500, 16, 9, 90),
+    "paper": PoseCase(CASES["x"]["paper"].scene, 9_303, 30, 9, 180),
 }
 _COARSE = 150, 400  # tets of meshes so coarse that full space keeps up
 

@@ -92,7 +92,7 @@ def measure(
         "cub_inert": len(rules.inertia_vertices), "ms_core": core, "ms_dyn": step - core, "ms_render": render,
         "ms_total": step + render, "fps": 1e3 / (step + render), "fps_one_core": 1e3 / alone,
         "bare_ms": bare_ms(len(rules.elements), solver.rank),
-        "memory_mb": (told["step_bytes"] + surface.nbytes) / 1e6, "full_ms": full_ms, "speedup": full_ms / step,
+        "memory_mb": (solver._tables.nbytes + surface.nbytes) / 1e6, "full_ms": full_ms, "speedup": full_ms / step,
         "train_error_int": rules.errors["elastic_training"], "train_error_inert": rules.errors["inertia_training"],
         "heldout_error_int": max(rules.errors["elastic_heldout"], rules.errors["elastic_between"]),
         "train_s": trained, "rms_error": relative_error(solver, states, reference),
@@ -174,13 +174,13 @@ def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -
     turn, placed = np.repeat(turns[0][None], 2, axis=0), driven.placed[0]
 
     def look() -> None:
-        pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, turns[0], 1.0, single, table)
+        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turns[0], 1.0, single, table)
 
     def push() -> None:
-        push_particles(t.particles, t.masses, t.rows, w, turns[0], placed, driven.places[0], 1.0 / FPS, out)
-        mix_products(t.gram, w, state.w, state.y, M, carried)
+        push_particles(t.particles, t.masses, t.rows, t.reach, w, turns[0], placed, driven.places[0], 1.0 / FPS, out)
+        mix_products(t.gram, t.blocks, w, state.w, state.y, M, carried)
         if len(t.turned):
-            turn_products(t.turned, w, state.w, state.y, turn, out)
+            turn_products(t.turned, t.blocks, w, state.w, state.y, turn, out)
 
     kernel = best_ms(lambda: solver._kernel(*scratch, t, driven), _REPEATS)
     basis, inertia = best_ms(look, _REPEATS), best_ms(push, _REPEATS)

@@ -9,8 +9,8 @@ Point = tuple[float, float, float]
 
 def _pair(name: str, begin: Point, end: Point, rank: int) -> tuple[Region, Region]:
     """A limb of the left side, and that of the right."""
-    left, right = (tuple((side * p[0], p[1], p[2]) for p in (begin, end)) for side in (1.0, -1.0))
-    return Region(f"left_{name}", *left, rank), Region(f"right_{name}", *right, rank)
+    left = Region(f"left_{name}", begin, end, rank)
+    return left, Region(f"right_{name}", (-begin[0], *begin[1:]), (-end[0], *end[1:]), rank)
 
 
 #: Three of 15.

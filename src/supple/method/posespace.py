@@ -90,7 +90,7 @@ class PoseSpaceSolver:
         # A step fills G with that of its pose
         packed = pack_regions(model.owners, model.edges)
         self._tables = PoseTables.of(model, self._examples, body, kinds.bounds, packed)
-        width, local = packed.edges.shape[3], len(model.owners) > 0
+        width, local = packed.width, len(model.owners) > 0
         single = np.zeros((kinds.count, 9, width), np.float32)
         s = Scratch.of(kinds, model.rank)
         pieces = np.empty(packed.blocks, np.float32) if local else s.halves

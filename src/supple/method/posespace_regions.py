@@ -26,10 +26,17 @@ class Packed(NamedTuple):
     """Edges of elements without the coordinates that they do not know."""
 
     edges: NDArray[np.float32]
-    """(c, m, 9, k), filled up with zeros."""
+    """(m, 9, columns) of one element after another, filled up with zeros to whole vectors."""
+    spans: NDArray[np.int64]
+    """Where those of each element begin, and their columns, (c, 2)."""
     groups: NDArray[np.int64]
     """(g, 4)"""
     members: NDArray[np.int64]
+
+    @property
+    def width(self) -> int:
+        """Columns of the element that knows most."""
+        return int(self.spans[:, 1].max())
 
     @property
     def blocks(self) -> int:
@@ -55,10 +62,15 @@ def pack_regions(owners: NDArray[np.int64], edges: NDArray[np.float32]) -> Packe
     known = [np.flatnonzero(reached[k][numbers]) for k in starts]
     ends = np.cumsum([len(one) for one in known])
     groups = np.column_stack([starts, np.r_[starts[1:], len(edges)], np.r_[0, ends[:-1]], ends])
-    packed = np.zeros((*edges.shape[:3], pad_width(max(len(one) for one in known))), np.float32)
+    packed, spans, at = [], np.empty((len(edges), 2), np.int64), 0
     for (begin, end, _, _), members in zip(groups, known, strict=True):
-        packed[begin:end, :, :, : len(members)] = edges[begin:end][..., members]
-    return Packed(packed, groups.astype(np.int64), np.concatenate(known).astype(np.int64))
+        width = pad_width(len(members))
+        part = np.zeros((end - begin, *edges.shape[1:3], width), np.float32)
+        part[..., : len(members)] = edges[begin:end][..., members]
+        packed.append(part.ravel())
+        spans[begin:end, 0], spans[begin:end, 1] = at + np.arange(end - begin) * part[0].size, width
+        at += part.size
+    return Packed(np.concatenate(packed), spans, groups.astype(np.int64), np.concatenate(known).astype(np.int64))
 
 
 @njit(cache=True)

@@ -27,8 +27,8 @@ from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import POSED, pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import PoseSpaceModel
-from supple.method.posespace_products import mix_products, turn_products
-from supple.method.posespace_pushes import push_handles, push_particles
+from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
+from supple.method.posespace_pushes import find_reach, push_handles, push_particles
 from supple.method.posespace_regions import LOCAL, Packed
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
@@ -51,7 +51,8 @@ class PoseTables(NamedTuple):
     trained: FloatArray
     """(m, m)"""
     edges: Single
-    """(c, m, 9, k) with k >= r, filled up with zeros."""
+    """(m, 9, columns) of one element after another, and where each begins with how many: `spans`, (c, 2)."""
+    spans: NDArray[np.int64]
     weights: FloatArray
     """(m, c)"""
     volumes: FloatArray
@@ -64,15 +65,17 @@ class PoseTables(NamedTuple):
     """Logarithms of the factors of the stiffness, (m, c), or none of them."""
     bounds: NDArray[np.int64]
     gram: FloatArray
-    """(m (m + 1) / 2, r, r)"""
+    """(m (m + 1) / 2, size) in blocks, (k, 4); see posespace_products.py."""
     turned: NDArray[Any]
-    """(m (m + 1) / 2, 9, r, r), or none of them for a rig without a root."""
+    """(m (m + 1) / 2, 9, size), or none of them for a rig without a root."""
+    blocks: NDArray[np.int64]
     particles: NDArray[np.int64]
     """Among the vertices placed, (i,)."""
     masses: FloatArray
     """Masses times weights of the particles [kg], (m, i)."""
     rows: Single
-    """Columns there, (i, m, 3, r)."""
+    """Columns there, (i, m, 3, r), and which of them are not zero, from the first to the last: `reach`, (i, 2)."""
+    reach: NDArray[np.int64]
     groups: NDArray[np.int64]
     """Of elements that the same regions reach, (g, 4), and their coordinates `members`; see posespace_regions.py."""
     members: NDArray[np.int64]
@@ -94,22 +97,27 @@ class PoseTables(NamedTuple):
         cls, model: PoseSpaceModel, examples: PoseWeights, body: Body, bounds: NDArray[np.int64], packed: Packed
     ) -> "PoseTables":
         """The tables of a model; `bounds` of its elements by material, `packed` by region."""
+        rows = np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3))
+        blocks = find_blocks(model.owners, model.gram)
         sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
         return cls(
             examples.points,
             examples.trained,
             packed.edges,
+            packed.spans,
             model.weights,
             model.volumes,
             np.searchsorted(model.watched, model.corners),
             model.moduli,
             np.log(model.stiffness),
             bounds,
-            model.gram,
-            model.turned,
+            pack_products(blocks, model.gram),
+            pack_products(blocks, model.turned),
+            blocks,
             np.searchsorted(model.watched, model.particles),
             model.masses,
-            np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
+            rows,
+            find_reach(rows),
             packed.groups,
             packed.members,
             np.searchsorted(model.watched, model.pairs),
@@ -119,6 +127,11 @@ class PoseTables(NamedTuple):
             model.pair_thickness,
             np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
         )
+
+    @property
+    def nbytes(self) -> int:
+        """Of all that a step looks at."""
+        return sum(array.nbytes for array in self)
 
 
 class Driven(NamedTuple):
@@ -198,7 +211,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     w = shares[0]
     table = np.empty((4, count))
     table[1:] = t.moduli
-    worst, who = pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
+    worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
     told[:] = 0.0
     if not worst > FLAT:
         told[4], told[5] = FLAT_REST, who
@@ -210,8 +223,8 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     ahead, carried = np.zeros(rank), np.zeros((2, rank))
     guess = begin[0].copy()
     if moves > 0.0:
-        push_particles(t.particles, t.masses, t.rows, w, R, placed, driven.places[b], h, load)
-        mix_products(t.gram, w, before, begin, M, carried)
+        push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
+        mix_products(t.gram, t.blocks, w, before, begin, M, carried)
         ahead += (1.0 + ratio) * carried[0] - ratio * carried[1]
         guess += ratio * (begin[0] - begin[1])
         if t.turned.shape[0]:
@@ -219,7 +232,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
             turns[0] = (1.0 + ratio) * (np.dot(R.T, driven.turns[b, 1]) - np.eye(3))
             turns[1] = -ratio * (np.dot(R.T, driven.turns[b, 2]) - np.eye(3))
             if np.abs(turns).max() > 0.0:
-                turn_products(t.turned, w, before, begin, turns, ahead)
+                turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
     acting = load - np.dot(S, begin[0])  # springs by how far they are from their ends
     ca, cv = moves / (h * h), moves * alpha / h
     reference = elastic + np.sqrt(np.dot(acting, acting))
