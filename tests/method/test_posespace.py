@@ -10,6 +10,7 @@ from posespace_helpers import PoseSpaceSolver, beam_model, bend_beam, drive, pos
 from reduced_helpers import FAR, whole_rule
 from scipy.spatial.transform import Rotation
 
+from supple.cubature.pose_rules import train_pose_rules
 from supple.elastic import Body, Damping
 from supple.errors import MeshError, SceneError, TrainingError
 from supple.mesh import fill_box
@@ -21,6 +22,7 @@ from supple.rig import Held, Influences, Skeleton, SkinnedRig
 from supple.rig.root import Root
 from supple.solve import AddPin, Grab, Gravity, Inputs, Moment, Move, NodalForce, SetStiffness
 from supple.subspace import Basis, linear_modes
+from supple.subspace.pose_models import build_pose_bases
 
 
 def rooted_beam(resolution: int = 6, damping: Damping | None = None) -> tuple[Body, SkinnedRig, Held]:
@@ -172,14 +174,26 @@ def test_turned_world_turns_the_result() -> None:
     assert np.abs(solver.positions(turned) - rig.positions(pose) - u @ R.T).max() < 1e-6 * np.abs(u).max()
 
 
+def stop_hard(time: float) -> np.ndarray:
+    """From 0 to 135 degrees in half a second, at 8.8 rad/s when it stops."""
+    return np.array([np.radians(135.0) * min(time / 0.5, 1.0) ** 2])
+
+
 def test_bent_beam_with_a_free_tip_follows_the_full_solver() -> None:
     body, rig, held = bend_beam(16)
     model = beam_model(body, rig, np.radians(135.0), 5, modes=5, rank=16)
 
-    def stop(time: float) -> np.ndarray:  # hard, at 8.8 rad/s
-        return np.array([np.radians(135.0) * min(time / 0.5, 1.0) ** 2])
+    assert both(body, rig, held, model, stop_hard, 1 / 90, 75) < 0.05
 
-    assert both(body, rig, held, model, stop, 1 / 90, 75) < 0.05
+
+def test_the_whole_pipeline_follows_the_full_solver() -> None:
+    # Nine poses, bases and both rules as training makes them
+    body, rig, held = bend_beam(12)
+    poses = np.radians(np.linspace(-135.0, 135.0, 9))[:, None]
+    bases = build_pose_bases(body, rig, poses, 16, alignments=("world",))
+    rules = train_pose_rules(body, rig, bases, 0.02, np.random.default_rng(0))
+    assert len(rules.elements) < 50
+    assert both(body, rig, held, assemble(body, rig, bases, rules), stop_hard, 1 / 90, 75) < 0.02
 
 
 @pytest.mark.parametrize("rate", [90, 30])

@@ -9,7 +9,7 @@ from posespace_helpers import bend_beam, drive, whole_rules
 from supple.method.posespace import PoseSpaceSolver
 from supple.method.posespace_model import assemble
 from supple.method.posespace_products import find_blocks, mix_products, pack_products
-from supple.method.posespace_regions import LOCAL, pack_regions
+from supple.method.posespace_regions import POSED, pack_regions
 from supple.method.posespace_surface import PoseSurface
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_models import build_pose_bases
@@ -35,7 +35,11 @@ def test_elements_stand_in_groups_that_know_few_coordinates() -> None:
     assert (known < 12).sum() > (known == 12).sum()
     assert packed.groups[-1, 1] == len(one.elements)
     everything = pack_regions(one.owners[:0], one.edges)
-    assert everything.groups.tolist() == [[0, len(one.elements), 0, 12]]
+    half, count = len(one.elements) // 2, len(one.elements)
+    assert everything.groups.tolist() == [
+        [0, half, 0, 12, 16],
+        [half, count, 12, 24, 16],
+    ]  # one for each of two threads
     assert np.array_equal(everything.edges.reshape(*one.edges.shape[:3], -1)[..., :12], one.edges)
 
 
@@ -50,8 +54,8 @@ def test_sparse_products_are_the_dense_ones() -> None:
     A = A.reshape(-1, packed.width)
     G = (A, 12, packed.groups, packed.members)
     q, P, F, out = rng.normal(size=12), rng.normal(size=len(A)), np.empty(len(A)), np.empty(12)
-    LOCAL.strain(G, q, F)
-    LOCAL.gather(P, G, out)
+    POSED.strain(G, q, F)
+    POSED.gather(P, G, out)
     assert np.abs(F - dense @ q).max() < 1e-13 * np.abs(F).max()
     assert np.abs(out - P @ dense).max() < 1e-13 * np.abs(out).max()
 

@@ -4,12 +4,8 @@ import numpy as np
 from numba import njit
 
 from supple.linalg.small import cofactor, det, matmul_tn, point
-from supple.method.reduced_newton import WHOLE
 
-__all__ = ["POSED", "pad_width", "pose_elements", "stiffen_elements"]
-
-# Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
-_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+__all__ = ["pad_width", "pose_elements", "stiffen_elements"]
 
 
 def pad_width(rank: int) -> int:
@@ -98,40 +94,3 @@ def _combine(rows, a, b, c, d, e, f, g, h, i, first, second, third):
         first[j] = a * x + b * y + c * z
         second[j] = d * x + e * y + f * z
         third[j] = g * x + h * y + i * z
-
-
-@njit(cache=True)
-def _rank_of(G):
-    return G[1]
-
-
-@_kernel
-def _strain(G, q, F):
-    A, rank = G
-    y = np.zeros(A.shape[1])
-    y[:rank] = q
-    for k in range(A.shape[0]):
-        row, total = A[k], 0.0
-        for j in range(y.size):
-            total += row[j] * y[j]
-        F[k] = total
-
-
-@_kernel
-def _gather(P, G, out):
-    A, rank = G
-    y = np.zeros(A.shape[1])
-    for k in range(0, A.shape[0], 9):
-        a, b, c, d, e, f, g, h, i = P[k], P[k + 1], P[k + 2], P[k + 3], P[k + 4], P[k + 5], P[k + 6], P[k + 7], P[k + 8]
-        B = A[k : k + 9]
-        for j in range(y.size):
-            first = a * B[0, j] + b * B[1, j] + c * B[2, j]
-            second = d * B[3, j] + e * B[4, j] + f * B[5, j]
-            third = g * B[6, j] + h * B[7, j] + i * B[8, j]
-            y[j] += first + second + third
-    out[:] = y[:rank]
-
-
-#: The space of a pose: G is a pair of its rows in single precision, (9 c, k), and of the number of coordinates;
-#: products are summed in double precision.
-POSED = WHOLE._replace(rank_of=_rank_of, strain=_strain, gather=_gather, name="posed")

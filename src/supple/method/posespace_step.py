@@ -24,12 +24,12 @@ from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
-from supple.method.posespace_elements import POSED, pose_elements, stiffen_elements
+from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
 from supple.method.posespace_pushes import find_reach, push_handles, push_particles
-from supple.method.posespace_regions import LOCAL, Packed
+from supple.method.posespace_regions import POSED, Packed
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import PoseWeights, share_examples
@@ -77,7 +77,7 @@ class PoseTables(NamedTuple):
     """Columns there, (i, m, 3, r), and which of them are not zero, from the first to the last: `reach`, (i, 2)."""
     reach: NDArray[np.int64]
     groups: NDArray[np.int64]
-    """Of elements that the same regions reach, (g, 4), and their coordinates `members`; see posespace_regions.py."""
+    """Of elements that the same regions reach, (g, 5), and their coordinates `members`; see posespace_regions.py."""
     members: NDArray[np.int64]
     pairs: NDArray[np.int64]
     """Of contacts, among the vertices placed, (k, 4)."""
@@ -176,16 +176,15 @@ class Stepped(NamedTuple):
 
 
 @cache
-def step_kernel(loops: PointLoops, large: bool, local: bool, touching: bool) -> Callable[..., Any]:
-    """The compiled step for materials, in one region or some, without contacts or with some: what `Stepped` has, of
-    scratch, tables, characters."""
-    space, suffix = LOCAL if local else POSED, f"{loops.name}_{large}_{local}_{touching}"
-    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, space)
+def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[..., Any]:
+    """The compiled step for materials, without contacts or with some: what `Stepped` has, of scratch, tables,
+    characters."""
+    suffix = f"{loops.name}_{large}_{touching}"
+    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
     names = {
         "settle": compile_copy(settle_touching if touching else _settle, suffix, {"minimise": minimise}),
-        "square": square_kernel(loops, large, space),
-        "see": _see_regions if local else _see_whole,
-        **{name: getattr(space, name) for name in ("strain", "join", "factor")},
+        "square": square_kernel(loops, large, POSED),
+        **{name: getattr(POSED, name) for name in ("strain", "join", "factor")},
     }
     single = compile_copy(_step, suffix, names)
     return compile_copy(_steps, suffix, {"step": single})
@@ -203,7 +202,7 @@ def _steps(address, single, L, signs, stack, halves, K, tables, driven):
 
 def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
     rank, count = y.shape[1], t.volumes.size
-    G = see(single.reshape(9 * count, single.shape[2]), rank, t)
+    G = single.reshape(9 * count, single.shape[2]), rank, t.groups, t.members
     h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     y[1], shares[1] = begin[0], before[0]
@@ -278,16 +277,6 @@ def _settle(
     return minimise(
         address, G, single, rest, table, bounds, (0.0, S, load), begin, guess, settings, L, signs, stack, halves, K
     )
-
-
-@njit(cache=True)
-def _see_whole(rows, rank, t):
-    return rows, rank
-
-
-@njit(cache=True)
-def _see_regions(rows, rank, t):
-    return rows, rank, t.groups, t.members
 
 
 @njit(cache=True)
