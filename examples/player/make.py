@@ -64,6 +64,8 @@ def write_player(folder: Path, built: Built) -> None:
         raise SceneError(f'the page does not know material.model = "{unknown[0]}": use one of {", ".join(KNOWN)}.')
     if len(model.pairs) or len(model.corrections):
         raise SceneError("the page does not know flesh that touches itself: remove [contact].")
+    if built.drive.obstacles:
+        raise SceneError("the page does not know colliders, and flesh would pass through them: remove [[collider]].")
     mesh, render = built.mesh, built.source.render
     if render is None:
         skin = mesh.surface()

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.bench.pose_regions import APE, ARM, BEAR
 from supple.elastic import Body
 from supple.rig import Rig
 from supple.scene.build import set_stage
 from supple.scene.load import parse_scene
 from supple.solve import Gravity, Inputs, Moment
+from supple.subspace.regions import Region
 
 __all__ = ["CASES", "FPS", "PAPER", "Actor", "PoseCase", "make_actor"]
 
@@ -33,7 +35,9 @@ class PoseCase:
     poses: int
     frames: int
     smaller: tuple[int, ...] = ()
-    """Other ranks to measure, with the loosest rules."""
+    """Other ranks to measure, of the whole body, with the loosest rules."""
+    regions: tuple[Region, ...] = ()
+    """What its columns are spread over beside the whole body."""
 
 
 class Actor(NamedTuple):
@@ -83,10 +87,13 @@ _APE = {"mesh": {"shape": "ape"}, "material": _flesh("stvk", 6e4), "rig": {"rest
 
 #: By name and size.
 CASES: dict[str, dict[str, PoseCase]] = {
-    "arm": {"small": PoseCase(_ARM, 2_000, 20, 4, 60), "paper": PoseCase(_ARM, 8_122, 45, 10, 180)},
+    "arm": {"small": PoseCase(_ARM, 2_000, 20, 4, 60), "paper": PoseCase(_ARM, 8_122, 45, 10, 180, (), ARM)},
     "x": {"small": PoseCase(_X, 2_000, 20, 5, 60), "paper": PoseCase(_X, 9_303, 30, 9, 180)},
-    "bear": {"small": PoseCase(_BEAR, 3_000, 20, 4, 60), "paper": PoseCase(_BEAR, 12_762, 100, 8, 180)},
-    "ape": {"small": PoseCase(_APE, 3_000, 20, 4, 60), "paper": PoseCase(_APE, 16_297, 100, 4, 180, (50, 25, 10))},
+    "bear": {"small": PoseCase(_BEAR, 3_000, 20, 4, 60), "paper": PoseCase(_BEAR, 12_762, 100, 8, 180, (), BEAR)},
+    "ape": {
+        "small": PoseCase(_APE, 3_000, 20, 4, 60),
+        "paper": PoseCase(_APE, 16_297, 100, 4, 180, (50, 25, 10), APE),
+    },
 }
 
 _KEYS = (

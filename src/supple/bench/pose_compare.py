@@ -26,36 +26,34 @@ __all__ = ["run"]
 FloatArray = NDArray[np.float64]
 
 _CASES = {
-    "small": PoseCase(CASES["x"]["small"].scene, 1_500, 16, 5, 90),
-    "paper": PoseCase(CASES["x"]["paper"].scene, 9_303, 30, 5, 180),
+    "small": PoseCase(CASES["x"]["small"].scene, 1_500, 16, 9, 90),
+    "paper": PoseCase(CASES["x"]["paper"].scene, 9_303, 30, 9, 180),
 }
 _COARSE = 150, 400  # tets of meshes so coarse that full space keeps up
 
 
-def run(size: str) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper"."""
+def run(size: str) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", one after another."""
     case = _CASES[size]
     actor = make_actor(case)
     steps = actor.inputs()
     full_ms, reference = full_run(actor, steps)
     bases = choose(actor, case.rank, case.poses)
     rules = train(actor, bases, TOLERANCES[0])
-    rows: list[Row] = [{"what": "full space", "tets": len(actor.body.mesh.tets), "ms_step": full_ms}]
+    yield {"what": "full space", "tets": len(actor.body.mesh.tets), "ms_step": full_ms}
     for what, other, own in _alternatives(actor.body, bases, rules):
         model = assemble_posespace(actor.body, actor.rig, other, own)
         solver = PoseSpaceSolver(actor.body, actor.rig, model)
         states, newton = follow(solver, steps)
-        rows.append(
-            {
-                "what": what, "tets": len(actor.body.mesh.tets), "rank": other.rank, "cub_int": len(own.elements),
-                "ms_step": time_steps(solver, steps), "newton": newton,
-                "rms_error": relative_error(solver, states, reference),
-            }
-        )  # fmt: skip
+        yield {
+            "what": what, "tets": len(actor.body.mesh.tets), "rank": other.rank, "cub_int": len(own.elements),
+            "ms_step": time_steps(solver, steps), "newton": newton,
+            "rms_error": relative_error(solver, states, reference),
+        }  # fmt: skip
     reassembled = _reassemble_ms(actor, bases)
-    rows.append({"what": "UᵀKU anew, without the rest of a step", "rank": bases.rank, "ms_step": reassembled})
-    rows += [_coarse(case, tets, actor, reference) for tets in _COARSE]
-    return rows
+    yield {"what": "UᵀKU anew, without the rest of a step", "rank": bases.rank, "ms_step": reassembled}
+    for tets in _COARSE:
+        yield _coarse(case, tets, actor, reference)
 
 
 def _alternatives(body: Body, bases: PoseBases, rules: PoseRules) -> Iterator[tuple[str, PoseBases, PoseRules]]:

@@ -7,12 +7,14 @@ displacements against full space. `ms_step` is a step in pose space with rules f
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.bench.pose_regions import BEAR
 from supple.bench.yardstick import best_ms
 from supple.cubature.pose_rules import train_pose_rules
 from supple.elastic import Body
@@ -23,23 +25,12 @@ from supple.scene.load import parse_scene
 from supple.solve import Gravity, Inputs, Moment, NodalForce
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_models import build_pose_bases
-from supple.subspace.regions import Region, find_regions
+from supple.subspace.regions import find_regions
 
-__all__ = ["HANDLES", "pull_cheek", "run", "stand_bear"]
+__all__ = ["pull_cheek", "run", "stand_bear"]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
-
-_LIMBS = {
-    "head": ((0.0, 1.0, 0.68), (0.0, 0.95, 0.98)),
-    "body": ((0.0, 0.80, -0.55), (0.0, 0.86, 0.25)),
-    "left_arm": ((0.225, 0.45, 0.24), (0.22, 0.10, 0.32)),
-    "right_arm": ((-0.225, 0.45, 0.24), (-0.22, 0.10, 0.32)),
-    "left_leg": ((0.245, 0.42, -0.42), (0.22, 0.10, -0.56)),
-    "right_leg": ((-0.245, 0.42, -0.42), (-0.22, 0.10, -0.56)),
-}
-#: Six regions, with ranks as in the paper: 20 for head and body, 15 for limbs.
-HANDLES = tuple(Region(name, *ends, 20 if name in ("head", "body") else 15) for name, ends in _LIMBS.items())
 
 _CASES = {  # tets, ranks of the whole body, share of the paper's ranks that regions get
     "small": (3_000, (30, 54), 0.3),
@@ -50,16 +41,14 @@ _CHEEK, _NEAR, _PULL = (0.16, 0.95, 0.82), 0.07, 60.0  # [m], [m], [N]
 _STEP = 1.0 / 90.0
 
 
-def run(size: str) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper"."""
+def run(size: str) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", one after another."""
     tets, ranks, share = _CASES[size]
     body, rig, poses = stand_bear(tets)
-    regions = find_regions(body.mesh, [replace(one, rank=round(share * (one.rank or 0))) for one in HANDLES])
+    regions = find_regions(body.mesh, [replace(one, rank=round(share * (one.rank or 0))) for one in BEAR])
     full = FullSolver(body, integrator="static", rig=rig, rest="posed")
     exact = pull_cheek(full, body, rig)
-    rows: list[Row] = [
-        {"what": "full space", "tets": len(body.mesh.tets), **_judge(body, regions.weights[0], exact, exact)}
-    ]
+    yield {"what": "full space", "tets": len(body.mesh.tets), **_judge(body, regions.weights[0], exact, exact)}
     total = sum(rank or 0 for rank in regions.ranks)
     makers = [("whole body", PoseColumns(), rank) for rank in ranks]
     for what, maker, rank in (*makers, ("six regions", PoseColumns(regions=regions), total)):
@@ -69,15 +58,12 @@ def run(size: str) -> list[Row]:
         model = assemble_posespace(body, rig, bases, rules)
         seconds = time.perf_counter() - begin
         pulled = pull_cheek(PoseSpaceSolver(body, rig, model, integrator="static"), body, rig)
-        rows.append(
-            {
-                "what": what, "rank": rank, "regions": max(len(np.unique(model.owners)), 1),
-                "elements": len(model.elements), **_judge(body, regions.weights[0], pulled, exact),
-                "ms_step": _step_ms(body, rig, model),
-                "dense_ms": _step_ms(body, rig, replace(model, owners=model.owners[:0])), "train_s": seconds,
-            }
-        )  # fmt: skip
-    return rows
+        yield {
+            "what": what, "rank": rank, "regions": max(len(np.unique(model.owners)), 1),
+            "elements": len(model.elements), **_judge(body, regions.weights[0], pulled, exact),
+            "ms_step": _step_ms(body, rig, model),
+            "dense_ms": _step_ms(body, rig, replace(model, owners=model.owners[:0])), "train_s": seconds,
+        }  # fmt: skip
 
 
 def stand_bear(tets: int) -> tuple[Body, Rig, FloatArray]:

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from supple.method.posespace_surface import PoseSurface
 from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
+from supple.subspace.pose_columns import PoseColumns
+from supple.subspace.regions import Region, find_regions
 
 __all__ = [
     "TOLERANCES",
@@ -47,20 +49,22 @@ TOLERANCES = 0.03, 0.1
 _CHUNKS, _RUNS, _REPEATS = 10, 4, 60
 
 
-def measure_case(name: str, size: str) -> list[Row]:
-    """Rows of a character by the tolerance of its rules and its rank, and that of the paper."""
+def measure_case(name: str, size: str) -> Iterator[Row]:
+    """Rows of a character by what its columns are spread over, the tolerance of its rules and its rank, and that of the
+    paper."""
     case = CASES[name][size]
     actor = make_actor(case)
     full = full_run(actor, actor.inputs())
-    wanted = [(case.rank, tolerance) for tolerance in TOLERANCES] + [(rank, TOLERANCES[-1]) for rank in case.smaller]
-    rows = []
-    for rank, tolerance in wanted:
+    yield {"source": "paper", **PAPER[name]}
+    wanted = [(case.rank, tolerance, case.regions) for tolerance in TOLERANCES]
+    wanted += [(case.rank, TOLERANCES[-1], ())] if case.regions else []
+    wanted += [(rank, TOLERANCES[-1], ()) for rank in case.smaller]
+    for rank, tolerance, regions in wanted:
         begin = time.perf_counter()
-        bases = choose(actor, rank, case.poses)
+        bases = choose(actor, rank, case.poses, regions)
         rules = train(actor, bases, tolerance)
         row = measure(actor, bases, rules, full, time.perf_counter() - begin)
-        rows.append({"source": f"supple, rules {100 * tolerance:g} %", **row})
-    return [*rows, {"source": "paper", **PAPER[name]}]
+        yield {"source": f"supple, rules {100 * tolerance:g} %", **row}
 
 
 def measure(
@@ -83,12 +87,12 @@ def measure(
     core = max(step - split["kernel"], 0.0) + split["ms_basis"]
     told = solver.model.tell()
     return {
-        "tets": len(actor.body.mesh.tets), "rank": solver.rank, "regions": 1,
-        "poses": len(solver.model.poses), "newton": newton, "cub_int": len(rules.elements),
+        "tets": len(actor.body.mesh.tets), "rank": solver.rank, "regions": told["regions"],
+        "poses": told["poses"], "newton": newton, "cub_int": len(rules.elements),
         "cub_inert": len(rules.inertia_vertices), "ms_core": core, "ms_dyn": step - core, "ms_render": render,
         "ms_total": step + render, "fps": 1e3 / (step + render), "fps_one_core": 1e3 / alone,
         "bare_ms": bare_ms(len(rules.elements), solver.rank),
-        "memory_mb": (told["step_bytes"] + surface.nbytes) / 1e6, "full_ms": full_ms, "speedup": full_ms / step,
+        "memory_mb": (solver._tables.nbytes + surface.nbytes) / 1e6, "full_ms": full_ms, "speedup": full_ms / step,
         "train_error_int": rules.errors["elastic_training"], "train_error_inert": rules.errors["inertia_training"],
         "heldout_error_int": max(rules.errors["elastic_heldout"], rules.errors["elastic_between"]),
         "train_s": trained, "rms_error": relative_error(solver, states, reference),
@@ -97,11 +101,13 @@ def measure(
     }  # fmt: skip
 
 
-def choose(actor: Actor, rank: int, poses: int) -> PoseBases:
-    """Bases in at most so many poses of the character's motion."""
+def choose(actor: Actor, rank: int, poses: int, regions: Sequence[Region] = ()) -> PoseBases:
+    """Bases in at most so many poses of the character's motion, of the whole body or of regions."""
+    maker = PoseColumns(regions=find_regions(actor.body.mesh, regions)) if regions else None
+    among = actor.poses[:: max(len(actor.poses) // 60, 1)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what they miss is in the row
-        return choose_poses(actor.body, actor.rig, actor.poses[:: max(len(actor.poses) // 60, 1)], rank, most=poses)
+        return choose_poses(actor.body, actor.rig, among, rank, most=poses, maker=maker)
 
 
 def train(actor: Actor, bases: PoseBases, tolerance: float) -> PoseRules:
@@ -168,13 +174,13 @@ def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -
     turn, placed = np.repeat(turns[0][None], 2, axis=0), driven.placed[0]
 
     def look() -> None:
-        pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, turns[0], 1.0, single, table)
+        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turns[0], 1.0, single, table)
 
     def push() -> None:
-        push_particles(t.particles, t.masses, t.rows, w, turns[0], placed, driven.places[0], 1.0 / FPS, out)
-        mix_products(t.gram, w, state.w, state.y, M, carried)
+        push_particles(t.particles, t.masses, t.rows, t.reach, w, turns[0], placed, driven.places[0], 1.0 / FPS, out)
+        mix_products(t.gram, t.blocks, w, state.w, state.y, M, carried)
         if len(t.turned):
-            turn_products(t.turned, w, state.w, state.y, turn, out)
+            turn_products(t.turned, t.blocks, w, state.w, state.y, turn, out)
 
     kernel = best_ms(lambda: solver._kernel(*scratch, t, driven), _REPEATS)
     basis, inertia = best_ms(look, _REPEATS), best_ms(push, _REPEATS)

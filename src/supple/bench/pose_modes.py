@@ -6,6 +6,7 @@ how far it moves anything.
 """
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +37,10 @@ _CASES: dict[str, dict[str, tuple[int, int, tuple[float, float, float] | None]]]
 _COUNT = 20
 
 
-def run(size: str) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper"."""
-    return [_measure(name, *case) for name, case in _CASES[size].items()]
+def run(size: str) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", one after another."""
+    for name, case in _CASES[size].items():
+        yield _measure(name, *case)
 
 
 def _measure(name: str, tets: int, contacts: int, paper: tuple[float, float, float] | None) -> Row:

@@ -90,13 +90,11 @@ class PoseSpaceSolver:
         # A step fills G with that of its pose
         packed = pack_regions(model.owners, model.edges)
         self._tables = PoseTables.of(model, self._examples, body, kinds.bounds, packed)
-        width, local = packed.edges.shape[3], len(model.owners) > 0
-        single = np.zeros((kinds.count, 9, width), np.float32)
-        s = Scratch.of(kinds, model.rank)
-        pieces = np.empty(packed.blocks, np.float32) if local else s.halves
-        self._scratch = (s.address, single, s.L, s.signs, np.empty((9 * kinds.count, width), np.float32), pieces, s.K)
+        width, s = packed.width, Scratch.of(kinds, model.rank)
+        single, stack = np.zeros((kinds.count, 9, width), np.float32), np.empty((9 * kinds.count, width), np.float32)
+        self._scratch = s.address, single, s.L, s.signs, stack, np.empty(packed.blocks, np.float32), s.K
         self._touches = len(model.pairs) > 0 or len(colliders) > 0
-        self._kernel = step_kernel(kinds.loops, is_large(kinds), local, self._touches)
+        self._kernel = step_kernel(kinds.loops, is_large(kinds), self._touches)
         self._contact = contact or ContactSettings()
         self._colliders = PoseColliders(body, rig, model, colliders, self._contact) if colliders else None
 

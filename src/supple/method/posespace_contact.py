@@ -100,9 +100,10 @@ def _add_drags(gaps, drag, S, load, stiff, pull):
                 across = gaps.T[row]
                 for i in range(pull.size):
                     factor = drag[k] * across[i]
-                    pull[i] -= factor * gaps.slide[row]
-                    for j in range(pull.size):
-                        stiff[i, j] += factor * across[j]
+                    if factor != 0.0:
+                        pull[i] -= factor * gaps.slide[row]
+                        for j in range(pull.size):
+                            stiff[i, j] += factor * across[j]
 
 
 @_kernel
@@ -137,8 +138,9 @@ def _stiffen(z, data, K):
         if push[k] - hold[k] * (room[k] + np.dot(row, z)) > 0.0:
             for i in range(z.size):
                 factor = hold[k] * row[i]
-                for j in range(i + 1):
-                    K[i, j] += factor * row[j]
+                if factor != 0.0:  # columns of other regions
+                    for j in range(i + 1):
+                        K[i, j] += factor * row[j]
 
 
 @_kernel

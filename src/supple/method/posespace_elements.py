@@ -4,12 +4,8 @@ import numpy as np
 from numba import njit
 
 from supple.linalg.small import cofactor, det, matmul_tn, point
-from supple.method.reduced_newton import WHOLE
 
-__all__ = ["POSED", "pad_width", "pose_elements", "stiffen_elements"]
-
-# Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
-_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+__all__ = ["pad_width", "pose_elements", "stiffen_elements"]
 
 
 def pad_width(rank: int) -> int:
@@ -19,27 +15,29 @@ def pad_width(rank: int) -> int:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def pose_elements(edges, weights, volumes, corners, w, placed, R, scale, single, table):
+def pose_elements(edges, spans, weights, volumes, corners, w, placed, R, scale, single, table):
     """Fill `single` (c, 9, k) with G, and table[0] with volumes times weights; the least ratio of an element's volume
     to its own at rest, and whose it is.
 
-    edges (c, m, 9, k): what the columns change from the first corner to corner a + 1 along axis i, at 3 i + a.
+    edges: what the columns change from the first corner to corner a + 1 along axis i, at 3 i + a, (m, 9, columns) of
+    one element after another; spans (c, 2): where those of an element begin, and how many columns it knows.
     placed [m] (v, 3) in the world, corners (c, 4) among them, R the root's turn.
     """
     turn = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
-    worst, who, width = np.inf, 0, single.shape[2]
-    rows, active = np.empty(9 * width, np.float32), np.flatnonzero(w > 0.0)
+    worst, who = np.inf, 0
+    rows, active = np.empty(9 * single.shape[2], np.float32), np.flatnonzero(w > 0.0)
     for e in range(corners.shape[0]):
         D = matmul_tn(turn, _edges(placed, corners[e, 0], corners[e, 1], corners[e, 2], corners[e, 3]))
         volume, C = det(D) / 6.0, cofactor(D)
         ratio = volume / volumes[e]
         if not ratio >= worst:
             worst, who = ratio, e
-        weight = 0.0
+        weight, width = 0.0, spans[e, 1]
         for a in range(active.size):
             i = active[a]
             weight += w[i] * weights[i, e]
-            _add_rows(edges[e, i].reshape(-1), np.float32(w[i]), a == 0, rows)
+            at = spans[e, 0] + 9 * width * i
+            _add_rows(edges[at : at + 9 * width], np.float32(w[i]), a == 0, rows[: 9 * width])
         table[0, e] = scale * weight * abs(volume)
         inverse = 1.0 / (6.0 * volume)
         for i in range(3):
@@ -48,7 +46,7 @@ def pose_elements(edges, weights, volumes, corners, w, placed, R, scale, single,
                 np.float32(C[0] * inverse), np.float32(C[1] * inverse), np.float32(C[2] * inverse),
                 np.float32(C[3] * inverse), np.float32(C[4] * inverse), np.float32(C[5] * inverse),
                 np.float32(C[6] * inverse), np.float32(C[7] * inverse), np.float32(C[8] * inverse),
-                single[e, 3 * i : 3 * (i + 1)],
+                single[e, 3 * i, :width], single[e, 3 * i + 1, :width], single[e, 3 * i + 2, :width],
             )  # fmt: skip
     return worst, who
 
@@ -88,48 +86,11 @@ def _add_rows(edges, w, is_first, rows):
 
 
 @point
-def _combine(rows, a, b, c, d, e, f, g, h, i, out):
-    """Three rows of k, one after another, times a matrix, to out (3, k)."""
-    width = out.shape[1]
+def _combine(rows, a, b, c, d, e, f, g, h, i, first, second, third):
+    """Three rows of k, one after another, times a matrix, to three (k,)."""
+    width = first.size
     for j in range(width):
         x, y, z = rows[j], rows[width + j], rows[2 * width + j]
-        out[0, j] = a * x + b * y + c * z
-        out[1, j] = d * x + e * y + f * z
-        out[2, j] = g * x + h * y + i * z
-
-
-@njit(cache=True)
-def _rank_of(G):
-    return G[1]
-
-
-@_kernel
-def _strain(G, q, F):
-    A, rank = G
-    y = np.zeros(A.shape[1])
-    y[:rank] = q
-    for k in range(A.shape[0]):
-        row, total = A[k], 0.0
-        for j in range(y.size):
-            total += row[j] * y[j]
-        F[k] = total
-
-
-@_kernel
-def _gather(P, G, out):
-    A, rank = G
-    y = np.zeros(A.shape[1])
-    for k in range(0, A.shape[0], 9):
-        a, b, c, d, e, f, g, h, i = P[k], P[k + 1], P[k + 2], P[k + 3], P[k + 4], P[k + 5], P[k + 6], P[k + 7], P[k + 8]
-        B = A[k : k + 9]
-        for j in range(y.size):
-            first = a * B[0, j] + b * B[1, j] + c * B[2, j]
-            second = d * B[3, j] + e * B[4, j] + f * B[5, j]
-            third = g * B[6, j] + h * B[7, j] + i * B[8, j]
-            y[j] += first + second + third
-    out[:] = y[:rank]
-
-
-#: The space of a pose: G is a pair of its rows in single precision, (9 c, k), and of the number of coordinates;
-#: products are summed in double precision.
-POSED = WHOLE._replace(rank_of=_rank_of, strain=_strain, gather=_gather, name="posed")
+        first[j] = a * x + b * y + c * z
+        second[j] = d * x + e * y + f * z
+        third[j] = g * x + h * y + i * z

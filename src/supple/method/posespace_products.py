@@ -3,31 +3,50 @@
 With Ĝ_ij = U_iᵀ M U_j the sum Σ w_i(a) w_j(b) Ĝ_ij is U(a)ᵀ M U(b) exactly, so that motion is carried from one basis to
 the next as the full mass matrix would. If the frame of the root turned by Q in between, Σ Q_kl N_kl takes the place of
 Ĝ, with N_kl = U_i^(k)ᵀ M U_j^(l) of the columns' components k and l. Pairs of examples are stored for i <= j, row by
-row; the others are their transposes.
+row; the others are their transposes. Columns of regions that do not overlap have no product: only blocks of regions
+that do are kept, one after another.
 """
+
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["mix_products", "turn_products"]
+__all__ = ["find_blocks", "mix_products", "pack_products", "turn_products"]
 
 # Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
+def find_blocks(owners: NDArray[np.int64], gram: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rows and columns of products (p, r, r) that are not zero, [row, its end, column, its end], (k, 4), by the region
+    of every coordinate (r,); no owners at all are one region."""
+    rank = gram.shape[1]
+    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]]) if len(owners) else np.zeros(1, np.int64)
+    ranges = [(begin, end) for begin, end in zip(starts, [*starts[1:], rank], strict=True)]
+    met = [(*a, *b) for a in ranges for b in ranges if gram[:, a[0] : a[1], b[0] : b[1]].any()]
+    return np.array(met, np.int64).reshape(-1, 4)
+
+
+def pack_products(blocks: NDArray[np.int64], products: NDArray[Any]) -> NDArray[Any]:
+    """The blocks of products (..., r, r) one after another, (..., size)."""
+    parts = [products[..., a:b, c:d].reshape(*products.shape[:-2], (b - a) * (d - c)) for a, b, c, d in blocks]
+    return np.ascontiguousarray(np.concatenate(parts, axis=-1))
+
+
 @_kernel
-def mix_products(gram, w, before, y, M, carried):
+def mix_products(gram, blocks, w, before, y, M, carried):
     """Fill M (r, r) with U(w)ᵀ M U(w), and carried[s] (r,) with U(w)ᵀ M U(before[s]) y[s].
 
-    gram (m (m + 1) / 2, r, r), w (m,), before (2, m), y (2, r).
+    gram (m (m + 1) / 2, size) in blocks (k, 4), w (m,), before (2, m), y (2, r).
     """
     count, rank, pair = w.size, M.shape[0], 0
-    first, second = y[0], y[1]
     M[:] = 0.0
     carried[:] = 0.0
     for i in range(count):
         for j in range(i, count):
-            A = gram[pair]
+            A, at = gram[pair], 0
             pair += 1
             both = w[i] * w[j]
             a, b = w[i] * before[0, j], w[i] * before[1, j]
@@ -36,19 +55,24 @@ def mix_products(gram, w, before, y, M, carried):
                 both, c, d = 0.5 * both, 0.0, 0.0
             if both == 0.0 and a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:
                 continue
-            for k in range(rank):
-                row, out = A[k], M[k]
-                x, z = 0.0, 0.0
-                for l in range(rank):
-                    x += row[l] * first[l]
-                    z += row[l] * second[l]
-                carried[0, k] += a * x
-                carried[1, k] += b * z
-                e, f = c * first[k], d * second[k]
-                for l in range(rank):
-                    out[l] += both * row[l]
-                    carried[0, l] += e * row[l]
-                    carried[1, l] += f * row[l]
+            for n in range(blocks.shape[0]):
+                begin, end, left, right = blocks[n]
+                first, second = y[0, left:right], y[1, left:right]
+                now, then = carried[0, left:right], carried[1, left:right]
+                for k in range(begin, end):
+                    row, out = A[at : at + first.size], M[k, left:right]
+                    at += first.size
+                    x, z = 0.0, 0.0
+                    for l in range(first.size):
+                        x += row[l] * first[l]
+                        z += row[l] * second[l]
+                    carried[0, k] += a * x
+                    carried[1, k] += b * z
+                    e, f = c * y[0, k], d * y[1, k]
+                    for l in range(first.size):
+                        out[l] += both * row[l]
+                        now[l] += e * row[l]
+                        then[l] += f * row[l]
     for k in range(rank):
         M[k, k] *= 2.0
         for l in range(k):
@@ -57,10 +81,10 @@ def mix_products(gram, w, before, y, M, carried):
 
 
 @_kernel
-def turn_products(turned, w, before, y, turns, out):
+def turn_products(turned, blocks, w, before, y, turns, out):
     """Add Σ_s U(w)ᵀ M turns[s] U(before[s]) y[s] to out (r,), with matrices turns (2, 3, 3).
 
-    turned (m (m + 1) / 2, 9, r, r), w (m,), before (2, m), y (2, r).
+    turned (m (m + 1) / 2, 9, size) in blocks (k, 4), w (m,), before (2, m), y (2, r).
     """
     count, rank, pair = w.size, out.size, 0
     x, z = np.empty(rank, turned.dtype), np.empty(rank, turned.dtype)
@@ -76,13 +100,17 @@ def turn_products(turned, w, before, y, turns, out):
                         for b in range(rank):
                             x[b] = turns[0, k, l] * before[0, j] * y[0, b] + turns[1, k, l] * before[1, j] * y[1, b]
                             z[b] = turns[0, l, k] * before[0, i] * y[0, b] + turns[1, l, k] * before[1, i] * y[1, b]
-                        A = turned[pair, 3 * k + l]
-                        for a in range(rank):
-                            row, total, factor = A[a], x[0] - x[0], z[a]
-                            for b in range(rank):
-                                total += row[b] * x[b]
-                                back[b] += factor * row[b]
-                            there[a] += total
+                        A, at = turned[pair, 3 * k + l], 0
+                        for n in range(blocks.shape[0]):
+                            begin, end, left, right = blocks[n]
+                            ahead, behind = x[left:right], back[left:right]
+                            for a in range(begin, end):
+                                row, total, factor = A[at : at + ahead.size], x[0] - x[0], z[a]
+                                at += ahead.size
+                                for b in range(ahead.size):
+                                    total += row[b] * ahead[b]
+                                    behind[b] += factor * row[b]
+                                there[a] += total
                 for a in range(rank):
                     out[a] += w[i] * there[a]
                     if i != j:

@@ -2,10 +2,18 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["push_handles", "push_particles"]
+__all__ = ["find_reach", "push_handles", "push_particles"]
 
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+
+
+def find_reach(rows: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The first column that moves a particle and the end of those that do, (i, 2), of columns (i, m, 3, r)."""
+    moved = np.asarray(rows.any(axis=(1, 2)))
+    ends = moved.shape[1] - moved[:, ::-1].argmax(axis=1)
+    return np.column_stack([moved.argmax(axis=1), np.where(moved.any(axis=1), ends, 0)]).astype(np.int64)
 
 
 @_kernel
@@ -35,11 +43,11 @@ def push_handles(handles, w, R, pulls, stiffness, S, load):
 
 
 @_kernel
-def push_particles(particles, masses, rows, w, R, placed, places, h, load):
+def push_particles(particles, masses, rows, reach, w, R, placed, places, h, load):
     """Add -U(p)ᵀ M a to load (r,), a the acceleration of the rig over a step of h [s] that ends at `placed` (v, 3).
 
     It is the difference of velocities that backward Euler sees: places (2, i, 3) has places and velocities of the
-    particles at the beginning. masses (m, i), rows (i, m, 3, r).
+    particles at the beginning. masses (m, i), rows (i, m, 3, r), of which those of `reach` (i, 2) are not zero.
     """
     rank = load.size
     total = np.zeros(rank, np.float32)
@@ -54,8 +62,8 @@ def push_particles(particles, masses, rows, w, R, placed, places, h, load):
             if w[i] > 0.0:
                 for j in range(3):
                     push = np.float32(-w[i] * mass * (R[0, j] * a[0] + R[1, j] * a[1] + R[2, j] * a[2]))
-                    line = rows[k, i, j]
-                    for l in range(rank):
-                        total[l] += push * line[l]
+                    line, own = rows[k, i, j, reach[k, 0] : reach[k, 1]], total[reach[k, 0] : reach[k, 1]]
+                    for l in range(line.size):
+                        own[l] += push * line[l]
     for l in range(rank):
         load[l] += total[l]

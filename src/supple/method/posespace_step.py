@@ -24,12 +24,12 @@ from supple.elastic.rest_shape import FLAT
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
-from supple.method.posespace_elements import POSED, pose_elements, stiffen_elements
+from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import PoseSpaceModel
-from supple.method.posespace_products import mix_products, turn_products
-from supple.method.posespace_pushes import push_handles, push_particles
-from supple.method.posespace_regions import LOCAL, Packed
+from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
+from supple.method.posespace_pushes import find_reach, push_handles, push_particles
+from supple.method.posespace_regions import POSED, Packed
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import PoseWeights, share_examples
@@ -51,7 +51,8 @@ class PoseTables(NamedTuple):
     trained: FloatArray
     """(m, m)"""
     edges: Single
-    """(c, m, 9, k) with k >= r, filled up with zeros."""
+    """(m, 9, columns) of one element after another, and where each begins with how many: `spans`, (c, 2)."""
+    spans: NDArray[np.int64]
     weights: FloatArray
     """(m, c)"""
     volumes: FloatArray
@@ -64,17 +65,19 @@ class PoseTables(NamedTuple):
     """Logarithms of the factors of the stiffness, (m, c), or none of them."""
     bounds: NDArray[np.int64]
     gram: FloatArray
-    """(m (m + 1) / 2, r, r)"""
+    """(m (m + 1) / 2, size) in blocks, (k, 4); see posespace_products.py."""
     turned: NDArray[Any]
-    """(m (m + 1) / 2, 9, r, r), or none of them for a rig without a root."""
+    """(m (m + 1) / 2, 9, size), or none of them for a rig without a root."""
+    blocks: NDArray[np.int64]
     particles: NDArray[np.int64]
     """Among the vertices placed, (i,)."""
     masses: FloatArray
     """Masses times weights of the particles [kg], (m, i)."""
     rows: Single
-    """Columns there, (i, m, 3, r)."""
+    """Columns there, (i, m, 3, r), and which of them are not zero, from the first to the last: `reach`, (i, 2)."""
+    reach: NDArray[np.int64]
     groups: NDArray[np.int64]
-    """Of elements that the same regions reach, (g, 4), and their coordinates `members`; see posespace_regions.py."""
+    """Of elements that the same regions reach, (g, 5), and their coordinates `members`; see posespace_regions.py."""
     members: NDArray[np.int64]
     pairs: NDArray[np.int64]
     """Of contacts, among the vertices placed, (k, 4)."""
@@ -94,22 +97,27 @@ class PoseTables(NamedTuple):
         cls, model: PoseSpaceModel, examples: PoseWeights, body: Body, bounds: NDArray[np.int64], packed: Packed
     ) -> "PoseTables":
         """The tables of a model; `bounds` of its elements by material, `packed` by region."""
+        rows = np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3))
+        blocks = find_blocks(model.owners, model.gram)
         sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
         return cls(
             examples.points,
             examples.trained,
             packed.edges,
+            packed.spans,
             model.weights,
             model.volumes,
             np.searchsorted(model.watched, model.corners),
             model.moduli,
             np.log(model.stiffness),
             bounds,
-            model.gram,
-            model.turned,
+            pack_products(blocks, model.gram),
+            pack_products(blocks, model.turned),
+            blocks,
             np.searchsorted(model.watched, model.particles),
             model.masses,
-            np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3)),
+            rows,
+            find_reach(rows),
             packed.groups,
             packed.members,
             np.searchsorted(model.watched, model.pairs),
@@ -119,6 +127,11 @@ class PoseTables(NamedTuple):
             model.pair_thickness,
             np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
         )
+
+    @property
+    def nbytes(self) -> int:
+        """Of all that a step looks at."""
+        return sum(array.nbytes for array in self)
 
 
 class Driven(NamedTuple):
@@ -163,16 +176,15 @@ class Stepped(NamedTuple):
 
 
 @cache
-def step_kernel(loops: PointLoops, large: bool, local: bool, touching: bool) -> Callable[..., Any]:
-    """The compiled step for materials, in one region or some, without contacts or with some: what `Stepped` has, of
-    scratch, tables, characters."""
-    space, suffix = LOCAL if local else POSED, f"{loops.name}_{large}_{local}_{touching}"
-    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, space)
+def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[..., Any]:
+    """The compiled step for materials, without contacts or with some: what `Stepped` has, of scratch, tables,
+    characters."""
+    suffix = f"{loops.name}_{large}_{touching}"
+    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
     names = {
         "settle": compile_copy(settle_touching if touching else _settle, suffix, {"minimise": minimise}),
-        "square": square_kernel(loops, large, space),
-        "see": _see_regions if local else _see_whole,
-        **{name: getattr(space, name) for name in ("strain", "join", "factor")},
+        "square": square_kernel(loops, large, POSED),
+        **{name: getattr(POSED, name) for name in ("strain", "join", "factor")},
     }
     single = compile_copy(_step, suffix, names)
     return compile_copy(_steps, suffix, {"step": single})
@@ -190,7 +202,7 @@ def _steps(address, single, L, signs, stack, halves, K, tables, driven):
 
 def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
     rank, count = y.shape[1], t.volumes.size
-    G = see(single.reshape(9 * count, single.shape[2]), rank, t)
+    G = single.reshape(9 * count, single.shape[2]), rank, t.groups, t.members
     h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     y[1], shares[1] = begin[0], before[0]
@@ -198,7 +210,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     w = shares[0]
     table = np.empty((4, count))
     table[1:] = t.moduli
-    worst, who = pose_elements(t.edges, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
+    worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
     told[:] = 0.0
     if not worst > FLAT:
         told[4], told[5] = FLAT_REST, who
@@ -210,8 +222,8 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     ahead, carried = np.zeros(rank), np.zeros((2, rank))
     guess = begin[0].copy()
     if moves > 0.0:
-        push_particles(t.particles, t.masses, t.rows, w, R, placed, driven.places[b], h, load)
-        mix_products(t.gram, w, before, begin, M, carried)
+        push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
+        mix_products(t.gram, t.blocks, w, before, begin, M, carried)
         ahead += (1.0 + ratio) * carried[0] - ratio * carried[1]
         guess += ratio * (begin[0] - begin[1])
         if t.turned.shape[0]:
@@ -219,7 +231,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
             turns[0] = (1.0 + ratio) * (np.dot(R.T, driven.turns[b, 1]) - np.eye(3))
             turns[1] = -ratio * (np.dot(R.T, driven.turns[b, 2]) - np.eye(3))
             if np.abs(turns).max() > 0.0:
-                turn_products(t.turned, w, before, begin, turns, ahead)
+                turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
     acting = load - np.dot(S, begin[0])  # springs by how far they are from their ends
     ca, cv = moves / (h * h), moves * alpha / h
     reference = elastic + np.sqrt(np.dot(acting, acting))
@@ -265,16 +277,6 @@ def _settle(
     return minimise(
         address, G, single, rest, table, bounds, (0.0, S, load), begin, guess, settings, L, signs, stack, halves, K
     )
-
-
-@njit(cache=True)
-def _see_whole(rows, rank, t):
-    return rows, rank
-
-
-@njit(cache=True)
-def _see_regions(rows, rank, t):
-    return rows, rank, t.groups, t.members
 
 
 @njit(cache=True)

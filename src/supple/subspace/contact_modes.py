@@ -22,16 +22,26 @@ _REDUNDANT = 1e-9  # of the softest pressure: what gives way less is twice there
 
 
 def contact_columns(
-    body: Body, x: FloatArray, rank: int, constraints: FloatArray, *, weights: FloatArray | None = None, opens: bool
+    body: Body,
+    x: FloatArray,
+    rank: int,
+    constraints: FloatArray,
+    *,
+    weights: FloatArray | None = None,
+    opens: bool,
+    responses: FloatArray | None = None,
 ) -> FloatArray:
     """`rank` mass-orthonormal columns (3 n, r) about a shape x [m] under constraints (c, 3 n), perhaps in a region.
 
     `weights` (n,) of a region's vertices as `region_weights` gives them. With `opens` some columns break the
-    constraints.
+    constraints. `responses` (3 n, k) lead the columns; where there are none, and many columns, those of the restricted
+    body to an acceleration do.
     """
     bound = Restriction(body, weights=weights, constraints=constraints, x=x)
     leading = []
-    if rank >= LED_FROM:
+    if responses is not None:
+        leading.append(responses)
+    elif rank >= LED_FROM:
         leading.append(bound.give_way(np.asarray(np.kron(body.mass[:, None], np.eye(3)), np.float64)))
     if opens and len(constraints):
         free = Restriction(body, weights=weights, x=x)

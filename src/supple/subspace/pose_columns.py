@@ -16,11 +16,13 @@ from supple.subspace.derivatives import count_modes, modal_basis
 from supple.subspace.modes import linear_modes
 from supple.subspace.regions import Regions
 from supple.subspace.self_touch import SelfTouch
-from supple.subspace.static_responses import LED_FROM, lead_with_responses
+from supple.subspace.static_responses import LED_FROM, RESPONSES, lead_with_responses, static_responses
 
 __all__ = ["PoseColumns"]
 
 FloatArray = NDArray[np.float64]
+
+LED_IN_REGIONS = 2 * RESPONSES  #: columns of a region that responses lead: without them its neighbours' would break off
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +55,13 @@ class PoseColumns:
         if self.regions is None:
             return contact_columns(body, shape, rank, rows, opens=opens)
         found = []
-        for weights, own in zip(self.regions.weights, self.regions.share(rank), strict=True):
+        whole = static_responses(body, shape)
+        for weights, part, own in zip(self.regions.weights, self.regions.parts, self.regions.share(rank), strict=True):
             felt = rows[np.abs(rows) @ np.repeat(weights, 3) > 0.0]
-            found.append(contact_columns(body, shape, own, felt, weights=weights, opens=opens))
+            # Cut, so that all regions together respond as the body does: of their own they would not where they overlap
+            led = own >= LED_IN_REGIONS and part.any() and not len(felt)
+            cut = np.repeat(part, 3)[:, None] * whole if led else None
+            found.append(contact_columns(body, shape, own, felt, weights=weights, opens=opens, responses=cut))
         return np.column_stack(found)
 
 

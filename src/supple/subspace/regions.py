@@ -51,6 +51,12 @@ class Regions:
         return cls(names, table, tuple(ranks or [None] * len(table)))
 
     @property
+    def parts(self) -> FloatArray:
+        """What is each region's of every vertex, (d, n): 0 outside, and 1 in all; nothing for the whole body's."""
+        local = np.where((self.weights == 1.0).all(axis=1, keepdims=True), 0.0, self.weights)
+        return np.asarray(local / np.maximum(local.sum(axis=0), 1e-300))
+
+    @property
     def fixed(self) -> bool:
         """Whether every region has a rank of its own."""
         return None not in self.ranks
