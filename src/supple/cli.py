@@ -512,10 +512,11 @@ def bench(
     mesh: Path | None = None,
     steps: int | None = None,
     plot: Path | None = None,
+    only: str | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
-    """Run a benchmark and print its table.
+    """Run a benchmark and print its table, and before it each row as it is finished, where rows take long.
 
     Parameters
     ----------
@@ -529,11 +530,13 @@ def bench(
         How many steps to run, for benchmarks of one motion.
     plot
         Folder for pictures, for benchmarks that draw some.
+    only
+        Words that rows shall have in common, such as "drop x10 clusters 1440"; for benchmarks that can be narrowed.
     list_
         List the benchmarks.
     """
     from supple._threads import available_threads
-    from supple.bench import find_benchmarks, format_table, pick_benchmark, run_benchmark
+    from supple.bench import find_benchmarks, format_row, format_table, pick_benchmark, run_benchmark
 
     def work(console: Console) -> Mapping[str, Any]:
         if list_ or name is None:
@@ -541,7 +544,9 @@ def bench(
             for benchmark in found.values():
                 console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
-        result = run_benchmark(pick_benchmark(name), size, common.threads or available_threads(), mesh, steps, plot)
+        threads = common.threads or available_threads()
+        chosen, asked = pick_benchmark(name), (mesh, steps, plot, only)
+        result = run_benchmark(chosen, size, threads, *asked, lambda row: console.say(format_row(row)))
         console.say(format_table(result["rows"]))
         return result
 

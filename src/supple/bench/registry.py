@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,14 +23,18 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps` and `plot`, too."""
+    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps`, `plot`, `only`, too.
+
+    Rows may come one by one, as they are measured.
+    """
 
     name: str
     about: str
-    run: Callable[..., list[Row]]
+    run: Callable[..., Iterable[Row]]
 
     def takes(self, option: str) -> bool:
-        """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, or `plot`, a folder."""
+        """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, `plot`, a folder, or with
+        `only`, words that rows shall have in common."""
         return option in inspect.signature(self.run).parameters
 
 
@@ -62,9 +66,14 @@ def run_benchmark(
     mesh: Path | None = None,
     steps: int | None = None,
     plot: Path | None = None,
+    only: str | None = None,
+    each: Callable[[Row], None] = lambda row: None,
 ) -> Row:
-    """The benchmark's rows, with the machine's load and yardstick measured beside them."""
-    asked = {"mesh": mesh, "steps": steps, "plot": plot}
+    """The benchmark's rows, with the machine's load and yardstick measured beside them.
+
+    `each` is told every row as it is finished, where the benchmark has them one by one.
+    """
+    asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only}
     options = {name: value for name, value in asked.items() if value is not None}
     for option in options:
         if not benchmark.takes(option):
@@ -74,7 +83,13 @@ def run_benchmark(
         raise SceneError(f"--steps {steps} leaves nothing to run: give 1 or more.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
-    rows = benchmark.run(size, **options)
+    found, rows = benchmark.run(size, **options), []
+    for row in found:
+        rows.append(row)
+        if isinstance(found, Iterator):
+            each(row)
+    if not rows:
+        raise SceneError(f"the benchmark '{benchmark.name}' has no row with '{only}': see its table without --only.")
     return {
         "bench": benchmark.name,
         "size": size,

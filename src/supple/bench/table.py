@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["format_table"]
+__all__ = ["format_row", "format_table"]
 
 
 def format_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -16,6 +16,11 @@ def format_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
     )
+
+
+def format_row(row: Mapping[str, Any]) -> str:
+    """A row in one line, what is not known left out."""
+    return ", ".join(f"{key} {_show(value)}" for key, value in row.items() if value is not None)
 
 
 def _show(value: object) -> str:
