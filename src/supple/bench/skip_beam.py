@@ -3,12 +3,13 @@
 The beam of [KJ09] (Fig. 3), lighter so that it keeps swinging; what is measured is said in bench/skip_measure.py.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from supple.bench.skip_case import make_beam
 from supple.bench.skip_figures import BEAM
 from supple.bench.skip_measure import Asked, Row, fill, measure, warm_up
-from supple.bench.skip_plots import save_plots
+from supple.bench.skip_plots import plotted
 
 __all__ = ["run"]
 
@@ -16,10 +17,12 @@ _SIZES = {"small": (2_000, 600), "paper": (16_824, 1500)}  # tets and steps
 _ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"))
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder."""
+def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+
+    Rows are asked for by estimator and throttle.
+    """
     tets, usual = _SIZES[size]
     warm_up(make_beam(300, 40), _ASKED)
-    runs = measure(make_beam(tets, steps or usual), _ASKED)
-    save_plots(plot, "skip-beam", runs)
-    return [*map(fill, BEAM), *(one.row for one in runs)]
+    yield from map(fill, BEAM)
+    yield from plotted(plot, "skip-beam", measure(make_beam(tets, steps or usual), _ASKED, only))

@@ -3,6 +3,7 @@
 The richer motion of [KJ09] (its video); else as skip-head.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from supple.bench.skip_head import run_head
@@ -11,6 +12,9 @@ from supple.bench.skip_measure import Row
 __all__ = ["run"]
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder."""
-    return run_head(size, steps, plot, rich=True)
+def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+
+    Rows are asked for by estimator and throttle.
+    """
+    return run_head(size, steps, plot, only, rich=True)

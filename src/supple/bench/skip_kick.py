@@ -3,11 +3,12 @@
 Nothing that was learned before holds the motion after it. Not in [KJ09]; else as skip-beam.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from supple.bench.skip_case import make_beam
 from supple.bench.skip_measure import Asked, Row, measure, warm_up
-from supple.bench.skip_plots import save_plots
+from supple.bench.skip_plots import plotted
 
 __all__ = ["run"]
 
@@ -16,11 +17,13 @@ _KICKED = 0.4  # of the run
 _ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"))
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder."""
+def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+
+    Rows are asked for by estimator and throttle.
+    """
     tets, usual = _SIZES[size]
     steps = steps or usual
     warm_up(make_beam(300, 40), _ASKED)
-    runs = measure(make_beam(tets, steps, kick=0.01 * int(_KICKED * steps)), _ASKED)
-    save_plots(plot, "skip-kick", runs)
-    return [one.row for one in runs]
+    case = make_beam(tets, steps, kick=0.01 * int(_KICKED * steps))
+    yield from plotted(plot, "skip-kick", measure(case, _ASKED, only))

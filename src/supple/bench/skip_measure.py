@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.bench.only import is_asked
 from supple.bench.skip_case import Case
 from supple.errors import SceneError
 from supple.method import Report, Solver
@@ -87,14 +88,16 @@ def fill(row: Row) -> Row:
 
 def warm_up(case: Case, asked: Sequence[Asked]) -> None:
     """Compile or load what runs like these need, on a small case."""
-    measure(replace(case, steps=min(_WARM, case.steps)), asked)
+    for _ in measure(replace(case, steps=min(_WARM, case.steps)), asked):
+        pass
 
 
-def measure(case: Case, asked: Sequence[Asked]) -> list[Run]:
-    """The runs of a case, one for each estimator that knows its scene."""
-    served = [one for one in asked if _serves(case, one)]
-    full = _run_full(case) if served else None
-    return [] if full is None else [_run(case, one, full) for one in served]
+def measure(case: Case, asked: Sequence[Asked], only: str = "") -> Iterator[Run]:
+    """The runs of a case, one for each estimator that knows its scene and is asked for, as they end."""
+    served = [one for one in asked if is_asked(only, one.estimator, one.throttle) and _serves(case, one)]
+    if served:
+        full = _run_full(case)
+        yield from (_run(case, one, full) for one in served)
 
 
 def _serves(case: Case, asked: Asked) -> bool:

@@ -3,12 +3,13 @@
 The pendulum of [KJ09] (Fig. 4) is of armadillos: give one with `--mesh`, a built-in creature takes its place.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from supple.bench.skip_case import make_pendulum
 from supple.bench.skip_figures import PENDULUM
 from supple.bench.skip_measure import Asked, Row, fill, measure, warm_up
-from supple.bench.skip_plots import save_plots
+from supple.bench.skip_plots import plotted
 
 __all__ = ["run"]
 
@@ -16,10 +17,14 @@ _SIZES = {"small": (2_000, 300), "paper": (64_275, 1500)}  # tets and steps
 _ASKED = (Asked("paper"), Asked("checks"))
 
 
-def run(size: str, mesh: Path | None = None, steps: int | None = None, plot: Path | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps, for a body of a file; plots in a folder."""
+def run(
+    size: str, mesh: Path | None = None, steps: int | None = None, plot: Path | None = None, only: str = ""
+) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps, for a body of a file; plots in a folder.
+
+    Rows are asked for by estimator and throttle.
+    """
     tets, usual = _SIZES[size]
     warm_up(make_pendulum(1_000, 40), _ASKED)
-    runs = measure(make_pendulum(tets, steps or usual, mesh), _ASKED)
-    save_plots(plot, "skip-pendulum", runs)
-    return [*map(fill, PENDULUM), *(one.row for one in runs)]
+    yield from map(fill, PENDULUM)
+    yield from plotted(plot, "skip-pendulum", measure(make_pendulum(tets, steps or usual, mesh), _ASKED, only))

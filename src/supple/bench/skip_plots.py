@@ -1,19 +1,28 @@
 """Plots of runs that skip steps: their errors in time, beside what was estimated, and which steps were full."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.bench.skip_measure import Run
+from supple.bench.skip_measure import Row, Run
 from supple.method import Report
 from supple.picture.plot import plot_lines, plot_strips
 
-__all__ = ["save_plots"]
+__all__ = ["plotted", "save_plots"]
 
 _COLOURS = ("#23272e", "#c9cdd4", "#d2694b")  # full, reduced, full and trained, as in the figures of [KJ09]
 _LEAST = 1e-8  # errors below this are drawn here
+
+
+def plotted(folder: Path | None, name: str, runs: Iterable[Run]) -> Iterator[Row]:
+    """The rows of runs as these end, plots of all so far in a folder if there is one."""
+    ended: list[Run] = []
+    for one in runs:
+        ended.append(one)
+        save_plots(folder, name, ended)
+        yield one.row
 
 
 def save_plots(folder: Path | None, name: str, runs: Sequence[Run]) -> None:

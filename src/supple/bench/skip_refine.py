@@ -3,8 +3,11 @@
 The time that is simulated stays the same, so half as long steps are twice as many. `case` says which body.
 """
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
+from supple.bench.only import is_asked
 from supple.bench.skip_case import Case, make_beam, make_head
 from supple.bench.skip_figures import TABLE_1, TABLE_2
 from supple.bench.skip_measure import Asked, Row, fill, measure, warm_up
@@ -24,17 +27,19 @@ _HEAD = {"small": _Study((1_500, 3_000), 2, 60), "paper": _Study((20_256, 165_94
 _ASKED = (Asked("paper"), Asked("checks"))
 
 
-def run(size: str, steps: int | None = None) -> list[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many of the longest steps."""
+def run(size: str, steps: int | None = None, only: str = "") -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many of the longest steps.
+
+    Rows are asked for by case, estimator and throttle, tets as they were asked for and step in seconds.
+    """
     warm_up(make_beam(300, 40), _ASKED)
     warm_up(make_head(1_000, 20), _ASKED)
-    rows = [{**row, "case": "beam"} for row in TABLE_1]
+    yield from (fill({**row, "case": "beam"}) for row in TABLE_1)
     for tets, dt, count in list_runs(_BEAM[size], steps):
-        rows += _measure(make_beam(tets, count, dt, error=dt))
-    rows += [{**row, "case": "head"} for row in TABLE_2]
+        yield from _measure("beam", partial(make_beam, tets, count, dt, error=dt), (tets, dt), only)
+    yield from (fill({**row, "case": "head"}) for row in TABLE_2)
     for tets, dt, count in list_runs(_HEAD[size], steps):
-        rows += _measure(make_head(tets, count, dt, error=1e-4))
-    return [fill(row) for row in rows]
+        yield from _measure("head", partial(make_head, tets, count, dt, error=1e-4), (tets, dt), only)
 
 
 def list_runs(study: _Study, steps: int | None) -> list[tuple[int, float, int]]:
@@ -44,5 +49,7 @@ def list_runs(study: _Study, steps: int | None) -> list[tuple[int, float, int]]:
     return in_space + [(study.tets[0], 0.01 / 2**k, usual * 2**k) for k in range(1, study.halvings + 1)]
 
 
-def _measure(case: Case) -> list[Row]:
-    return [{**one.row, "case": case.name} for one in measure(case, _ASKED)]
+def _measure(name: str, make: Callable[[], Case], which: tuple[int, float], only: str) -> Iterator[Row]:
+    asked = [one for one in _ASKED if is_asked(only, name, one.estimator, one.throttle, *which)]
+    runs = measure(make(), asked) if asked else ()
+    yield from (fill({**one.row, "case": name}) for one in runs)
