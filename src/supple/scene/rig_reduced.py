@@ -39,10 +39,14 @@ def refuse_unbuilt(scene: Scene) -> None:
 
 def _list_uncondensed(scene: Scene) -> Iterator[str]:
     if scene.rig is not None:
-        yield "bodies with a [rig] yet: remove it"
-    if not scene.pin:
+        yield from _list_unknown(scene, scene.rig)
+        if scene.training.domains != "none":
+            yield f'training.domains = "{scene.training.domains}": remove it'
+    elif not scene.pin:
         yield "bodies that nothing holds: add a [[pin]]"
     for number, pin in enumerate(scene.pin):
+        if scene.rig is not None:
+            yield f"a pin[{number}] of a body with a [rig]: let bones hold it by rig.hold"
         if pin.move is not None or pin.turn is not None or pin.from_ is not None or pin.until is not None:
             yield f"a pin[{number}] that moves, comes or goes: let it stand"
     if scene.time.integrator == "newmark":
