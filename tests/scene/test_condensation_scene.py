@@ -31,7 +31,7 @@ SCENE = {
         ({"pin": [{"select": "min x", "move": {"velocity": [0, 1, 0]}}]}, "that moves, comes or goes: let it stand"),
         ({"time": {"integrator": "newmark"}}, 'integrator = "newmark": use "implicit_euler"'),
         ({"rig": {}, "mesh": {"shape": "capsule"}, "pin": [{"select": "min x"}]}, "by rig.hold"),
-        ({"contact": {"self": "rules"}}, 'contact.self = "rules": use "all"'),
+        ({"contact": {"self": "rules"}}, "the scene has no \\[rig\\]: use"),
     ],
 )
 def test_what_it_does_not_know_is_refused_with_a_remedy(changes: dict, words: str) -> None:

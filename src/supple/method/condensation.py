@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.mixed_detector import MixedDetector
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
@@ -18,11 +19,13 @@ from supple.method.condensation_error import ErrorOracle
 from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
 from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import Ground
+from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_skinned import SkinnedSteps
 from supple.method.condensation_state import CondensedState, fold_back
-from supple.method.condensation_step import CondensedStep, Tools
+from supple.method.condensation_step import CondensedStep, Overlap, Tools
 from supple.method.condensation_still import StillSteps, StillSubspace
 from supple.method.condensation_subspace import Steps
+from supple.method.contact_samples import find_flesh
 from supple.method.full import FullSolver
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
@@ -103,9 +106,10 @@ class CondensationSolver:
         )  # fmt: skip
         self._weights = weights
         self._loop: ContactLoop | None = None
+        self._rules: RulesBeside | None = None
         self._seen = body.mesh.surface_vertices()
         if colliders or (contact is not None and contact.self_contact):
-            self._loop = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
+            self._loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
             if self._loop.detector.settings.self_contact:
                 self._seen = np.arange(len(body.mass), dtype=np.int32)
         held = body.pins.vertices[body.pins.held.all(axis=1)]
@@ -122,6 +126,18 @@ class CondensationSolver:
         if release == "motion":
             holds = MotionOracle(_SLOW * size, _STEADY * size)
         return Union([sees, holds])
+
+    def _make_detector(self) -> Detector:
+        """What sees all contacts, or all but those that rules stand for."""
+        settings = self._contact
+        if settings is None or not (settings.self_contact and settings.rules):
+            return Detector(self.body, self._colliders, settings)
+        if self._rig is None or not isinstance(self.model, SkinnedModel) or self.model.contacts is None:
+            raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
+        flesh = find_flesh(self.body, self._rig)
+        detector = MixedDetector(self.body, self._colliders, settings, flesh.bones_at)
+        self._rules = RulesBeside(self._rig, self.model.contacts, flesh, detector)
+        return detector
 
     def start(self, inputs: Inputs | None = None) -> CondensedState:
         return CondensedState(self._steps.start(inputs))
@@ -177,10 +193,23 @@ class CondensationSolver:
             state = self._let_go(state, inputs)
         if len(state.full) == self._ground.most:
             return self._step_full(state, inputs, tally)
-        h = inputs.duration
-        step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch)
+        step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
+        if self._rules is not None:
+            with watch.phase("contact"):
+                pose, ahead = np.asarray(inputs.end.pose), step.ahead
+                self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
+        while True:
+            try:
+                return self._settle(step, state, inputs, tally, watch)
+            except Overlap:
+                step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
+
+    def _settle(
+        self, step: CondensedStep, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch
+    ) -> CondensedState:
+        """The end of a step, through as many rounds of contact as it takes."""
         step.look(None, None)
-        reduced: CondensedState | None = None
+        h, reduced = inputs.duration, None
 
         def solve(round: Round) -> tuple[FloatArray, float]:
             nonlocal reduced
@@ -201,7 +230,7 @@ class CondensationSolver:
         else:
             with watch.phase("contact"):
                 x = self._lift(state)
-                predicted = x if self.is_static else x + h * self._lift(state, 1)
+                predicted = step.carry() if self.is_static else x + h * self._lift(state, 1)
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs

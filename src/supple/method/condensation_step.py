@@ -18,6 +18,7 @@ from supple.method.condensation_newton import measure, minimise
 from supple.method.condensation_oracle import Oracle, Sight
 from supple.method.condensation_potential import Condensed, Share, Weights
 from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_state import CondensedState
 from supple.method.condensation_subspace import Ahead, Steps
 from supple.method.halving import Tally
@@ -31,7 +32,7 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensedStep", "Tools"]
+__all__ = ["CondensedStep", "Overlap", "Tools"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -77,6 +78,10 @@ class Tools:
         return self._last[1]
 
 
+class Overlap(Exception):
+    """A region has reached what contact rules look at: the step begins again, without those."""
+
+
 class CondensedStep:
     """Newton's method on a step and the contacts of a round, in a region that grows."""
 
@@ -88,10 +93,11 @@ class CondensedStep:
         seen: IntArray,
         tally: Tally,
         watch: Stopwatch,
+        rules: RulesBeside | None = None,
     ) -> None:
-        """Contacts are looked for at the vertices `seen`."""
+        """Contacts are looked for at the vertices `seen`; those of `rules` begin no region."""
         self._tools, self._state, self._inputs = tools, state, inputs
-        self._seen, self._tally, self._watch = seen, tally, watch
+        self._seen, self._tally, self._watch, self._rules = seen, tally, watch, rules
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
         self._pushed, self._loaded = self._find_pushed(4), self._find_pushed()
@@ -121,6 +127,8 @@ class CondensedStep:
         if potential is not None and x is not None:
             contacts = potential.contacts
             near = contacts.depth(x) > -_NEAR * self._tools.edge
+            if self._rules is not None:
+                near &= ~self._rules.is_ruled(contacts)
             touching = contacts.vertices[near][contacts.weights[near] != 0.0]
             seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
         with self._watch.phase("region"):
@@ -136,6 +144,9 @@ class CondensedStep:
         self._rounds += 1
         if self._rounds <= _GROWS and round.potential is not None:
             self.look(round.potential, predicted if round.start is None else round.start)
+            full = np.union1d(self._state.full, self.wanted).astype(np.int32)
+            if self._rules is not None and self._rules.give_way(full):
+                raise Overlap
         resolution = self._minimise(round)
         # A next step lets a region grow that is too small; equilibrium has none
         for _ in range(_MORE if self._still and self._rounds <= _GROWS else 0):
@@ -149,12 +160,20 @@ class CondensedStep:
     def _lift(self) -> FloatArray:
         """Positions of the vertices that contacts are looked for at, most others zero [m], (n, 3)."""
         field = np.zeros_like(self._tools.ground.rest)
-        field[self._seen] = self._ahead.stance.place(self.z[self.region.size :], self._seen)
+        field[self._seen] = self.ahead.stance.place(self.z[self.region.size :], self._seen)
         field[self.region.full] = self.z[: self.region.size].reshape(-1, 3)
         return field
 
+    def carry(self) -> FloatArray:
+        """Positions of those vertices if coordinates stayed, and what is full went with the skin [m], (n, 3)."""
+        field, state, ahead = np.zeros_like(self._tools.ground.rest), self._state, self.ahead
+        field[self._seen] = ahead.stance.place(ahead.begin, self._seen)
+        field[state.full] = ahead.carry(state.motion[0], state.full)
+        return field
+
     @cached_property
-    def _ahead(self) -> Ahead:
+    def ahead(self) -> Ahead:
+        """The step as the coordinates see it."""
         return self._tools.steps.prepare(self._state.below, self._inputs)
 
     def _minimise(self, round: Round) -> float:
@@ -197,7 +216,7 @@ class CondensedStep:
     def _arrive(self, z: FloatArray) -> CondensedState:
         x, m, size = z[: self.region.size], self._motion, self.region.size
         motion = np.array([x, m.velocity(x), m.acceleration(x)]).reshape(3, -1, 3)
-        below = self._tools.steps.arrive(self._state.below, self._ahead, z[size:].copy(), self._inputs)
+        below = self._tools.steps.arrive(self._state.below, self.ahead, z[size:].copy(), self._inputs)
         return self._state._replace(below=below, full=self.region.full, motion=motion, steps=self._state.steps + 1)
 
     def _find_pushed(self, most: int | None = None) -> IntArray:
@@ -236,7 +255,7 @@ class CondensedStep:
             return
         region = tools.cut(full, np.setdiff1d(named, full, assume_unique=True).astype(np.int32))
         h, ahead, slowed, beta = (
-            self._inputs.duration, self._ahead, ground.body.damping.mass, ground.body.damping.stiffness
+            self._inputs.duration, self.ahead, ground.body.damping.mass, ground.body.damping.stiffness
         )  # fmt: skip
         fields, footing = self._state.gather(region), Footing(region, ahead.stance)
         self._fields = fields.reshape(3, -1)
@@ -300,7 +319,7 @@ class CondensedStep:
             return self._begin
         m, (x, speed, push) = self._motion, self._fields
         ends = x + self._inputs.duration * speed, m.xa + push / m.ca
-        guesses = [self._begin, *(np.concatenate([end, self._ahead.guess]) for end in ends)]
+        guesses = [self._begin, *(np.concatenate([end, self.ahead.guess]) for end in ends)]
         with self._watch.phase("assembly"):
             sizes = [measure(self.region, step.gradient(z)) for z in guesses]
         return np.asarray(guesses[int(np.argmin([size if np.isfinite(size) else np.inf for size in sizes]))])
