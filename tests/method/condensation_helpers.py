@@ -8,9 +8,11 @@ from reduced_helpers import modal_model
 from supple.cubature import Rule
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
-from supple.method.condensation_potential import Condensed, Weights
+from supple.method.condensation_footing import Footing
+from supple.method.condensation_potential import Condensed, Share, Weights
 from supple.method.condensation_region import Ground, Region
 from supple.method.model import ReducedModel
+from supple.solve.increment import Motion
 from supple.solve.integrator import implicit_euler, static
 
 
@@ -38,15 +40,30 @@ def make_step(
 ) -> tuple[Condensed, np.ndarray]:
     """A step from a random state nearby, static without h, and z to look at."""
     ground, rng = region.ground, np.random.default_rng(3)
+    footing = Footing(region, ground.subspace.stance(None))
     q = 0.02 * rng.standard_normal(ground.rank)
-    x = region.follow(q)[: len(region.full)] + 0.01 * rng.standard_normal((len(region.full), 3))
+    x = footing.follow(q)[: len(region.full)] + 0.01 * rng.standard_normal((len(region.full), 3))
     z = np.concatenate([x.ravel(), q])
     v, a = rng.standard_normal((2, len(z)))
-    motion = static(z, v, a, 1.0) if h is None else implicit_euler(z, v, a, h)
+    size, force = region.size, rng.standard_normal(len(z))
+
+    def move(part: slice) -> Motion:
+        return static(z[part], v[part], a[part], 1.0) if h is None else implicit_euler(z[part], v[part], a[part], h)
+
+    above, below = move(slice(size)), move(slice(size, None))
+    left, slowed = np.eye(ground.rank) - footing.taken, below.cv * damping
+    pull = left @ (below.ca * below.xa + slowed * below.xv)
+    share = Share((below.ca + slowed) * left, pull, force[size:], q)
     elements = ReducedElements.build(ground.body, model.basis.columns, model.rule.members, model.rule.weights)
-    force = rng.standard_normal(len(z))
-    step = Condensed(region, elements, model.basis.importance, motion, damping, force, weights=weights)
+    step = Condensed(
+        footing, elements, model.basis.importance, above, damping, force[:size], share, weights=weights
+    )  # fmt: skip
     return step, z + 0.003 * rng.standard_normal(len(z))
+
+
+def pushes(step: Condensed) -> np.ndarray:
+    """Forces on z from outside."""
+    return np.concatenate([step.force, step.share.force])
 
 
 class Fixed:

@@ -15,6 +15,7 @@ from supple.method.condensation_oracle import (
 )
 from supple.method.condensation_region import Ground
 from supple.method.condensation_state import CondensedState, fold_back
+from supple.method.reduced_state import ReducedState
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,9 @@ def two_patches(ground: Ground, *, speed: float = 0.0, away: float = 0.0, idle: 
     tip = ground.rest[full, 0] > 0.4
     motion[1, tip, 1] = speed
     motion[0, tip, 1] += away * (-1.0) ** np.arange(tip.sum())  # not a motion of the subspace
-    state = CondensedState(0.0, np.zeros((3, ground.rank)), full, motion, np.full(len(full), idle, np.int32))
+    state = CondensedState(
+        ReducedState(0.0, np.zeros((3, ground.rank))), full, motion, np.full(len(full), idle, np.int32)
+    )
     return Sight(ground, state, 0.01)
 
 
@@ -91,7 +94,7 @@ def test_folding_back_finds_the_nearest_motion_of_what_is_not_full(ground: Groun
     root = np.sqrt(np.repeat(ground.mass[rows], 3))
     for level in (0, 1):
         target = state.place(ground, rows, level) - (ground.rest[rows] if level == 0 else 0.0)
-        U = ground.rows[rows].reshape(-1, ground.rank)
+        U = ground.subspace.stance(None).rows(rows).reshape(-1, ground.rank)
         fit = np.linalg.lstsq(root[:, None] * U, root * target.ravel(), rcond=None)[0]
         np.testing.assert_allclose(after.q[level], fit, atol=1e-9 * np.abs(fit).max())
     np.testing.assert_array_equal(after.full, state.full[keep])

@@ -1,13 +1,15 @@
 """The coupled potential of subspace condensation: its limits, and its derivatives by finite differences."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from condensation_helpers import make_step, sparse_model, tip
+from condensation_helpers import make_step, pushes, sparse_model, tip
 from reduced_helpers import beam, modal_model
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
-from supple.elastic import EXACT, Damping, StiffnessMap
+from supple.elastic import EXACT, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.material import MATERIALS
 from supple.method.condensation_region import Ground, Region
@@ -23,7 +25,7 @@ def spread(region: Region) -> np.ndarray:
     """[I, U]: from z to displacements of all vertices, (3 n, 3 f + r)."""
     ground, size = region.ground, region.size
     T = np.zeros((3 * len(ground.mass), size + ground.rank))
-    T[:, size:] = ground.rows.reshape(-1, ground.rank)
+    T[:, size:] = ground.subspace.stance(None).rows().reshape(-1, ground.rank)
     rows = (3 * region.full[:, None] + np.arange(3)).ravel()
     T[rows] = 0.0
     T[rows, np.arange(size)] = 1.0
@@ -54,7 +56,7 @@ def test_with_every_tet_the_operator_is_the_dense_one(weights, count: int) -> No
     assert np.abs((matrix - expected) / scale).max() < 1e-4
     np.testing.assert_allclose(matrix, matrix.T, atol=1e-12 * np.abs(matrix).max())
     np.testing.assert_allclose(
-        step.gradient(z) + step.force, -spread(region).T @ body.forces(x).ravel(), atol=1e-10 * scale.max()
+        step.gradient(z) + pushes(step), -spread(region).T @ body.forces(x).ravel(), atol=1e-10 * scale.max()
     )
 
 
@@ -65,7 +67,7 @@ def test_forces_across_the_border_balance(held) -> None:
     step, z = make_step(region, sparse_model(body), h=None)
     from supple.elastic import elastic_gradient
 
-    forces = elastic_gradient(step.parts, region.place(z))
+    forces = elastic_gradient(step.parts, step.footing.place(z))
     assert np.abs(forces.sum(axis=0)).max() < 1e-12 * np.abs(forces).sum()
 
 
@@ -88,7 +90,19 @@ def test_derivatives_with_damping_by_stiffness() -> None:
     body = beam(damping=Damping(stiffness=0.01))
     ground, model = Ground(body, sparse_model(body).basis), sparse_model(body)
     step, z = make_step(ground.cut(tip(ground, 9)), model)
-    check_derivatives(step.make_drag(z + 0.01, 0.01), z)
+    q, rng = z[step.region.size :], np.random.default_rng(4)
+    begin = step.footing.place(z) + 0.01 * rng.standard_normal((len(step.region.vertices), 3))
+    M = np.diag(rng.uniform(0.5, 1.0, len(q)))
+    ahead = SimpleNamespace(begin=q + 0.01, resist=lambda elements: (M, M @ q))
+    slowed = step.slow(begin, ahead, 0.01)
+    check_derivatives(slowed, z)
+    # Whatever the stance of the end, exact tets resist the way from where their vertices were
+    map = step.region.map
+    K = map.pattern.to_scipy(map.assemble(step.parts, begin, np.empty(map.pattern.nonzeros), form=VISCOUS)).toarray()
+    K = np.triu(K) + np.triu(K, 1).T
+    way = (K @ (step.footing.place(z) - begin).ravel()).reshape(-1, 3)
+    expected = 0.01 * step.motion.cv * step.footing.gather(way)
+    np.testing.assert_allclose(slowed.drag.resist(z), expected, atol=1e-5 * np.abs(expected).max())
 
 
 def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
@@ -104,7 +118,7 @@ def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
     normal = rng.standard_normal((5, 3))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     step, z = make_step(region, sparse_model(body))
-    y = region.place(z)
+    y = step.footing.place(z)
     offset = np.einsum("mk,mki->mi", weights, y[pairs]) + 0.05 * normal  # all of them penetrate
     contacts = Contacts(
         pairs.astype(np.int32), weights, offset, normal, np.ones(5), np.zeros((5, 3)),
@@ -148,10 +162,11 @@ def test_energy_and_force_are_continuous_where_a_region_grows(held) -> None:
         for count in (3, 15):
             region = ground.cut(tip(ground, count))
             step, z = make_step(region, model, h=None, weights=weights)
-            z = np.concatenate([region.follow(q)[:count].ravel(), q])
-            flat = np.concatenate([region.U_full.ravel(), np.eye(ground.rank).ravel()]).reshape(-1, ground.rank)
-            energies.append(step.energy(z)[0] + step.force @ (z - step.motion.xa))
-            pulls.append(flat.T @ (step.gradient(z) + step.force))
+            footing, begin = step.footing, np.concatenate([step.motion.xa, step.share.begin])
+            z = np.concatenate([footing.follow(q)[:count].ravel(), q])
+            flat = np.concatenate([footing.U_full.ravel(), np.eye(ground.rank).ravel()]).reshape(-1, ground.rank)
+            energies.append(step.energy(z)[0] + pushes(step) @ (z - begin))
+            pulls.append(flat.T @ (step.gradient(z) + pushes(step)))
         found[weights] = abs(energies[1] / energies[0] - 1.0), np.abs(pulls[1] / pulls[0] - 1.0).max()
     assert max(found["subtract"]) < 1e-9
     assert min(found["paper"]) > 1e-3

@@ -30,7 +30,8 @@ SCENE = {
         ({"pin": [{"select": "min x", "until": 0.1}]}, "that moves, comes or goes: let it stand"),
         ({"pin": [{"select": "min x", "move": {"velocity": [0, 1, 0]}}]}, "that moves, comes or goes: let it stand"),
         ({"time": {"integrator": "newmark"}}, 'integrator = "newmark": use "implicit_euler"'),
-        ({"contact": {"self": "rules"}}, 'contact.self = "rules": use "all"'),
+        ({"rig": {}, "mesh": {"shape": "capsule"}, "pin": [{"select": "min x"}]}, "by rig.hold"),
+        ({"contact": {"self": "rules"}}, "the scene has no \\[rig\\]: use"),
     ],
 )
 def test_what_it_does_not_know_is_refused_with_a_remedy(changes: dict, words: str) -> None:
@@ -53,3 +54,21 @@ def test_a_run_tells_how_much_was_full(recwarn) -> None:
     assert rows[-1].kind == "hybrid"
     assert 0.0 < rows[-1].full_share < 1.0
     assert rows[-1].contacts > 0
+
+
+def test_a_rigged_body_bends_against_a_ball(recwarn) -> None:
+    """Trained without the ball, for contact is what full space is for."""
+    ball = {"shape": "sphere", "size": {"radius": 0.1}, "at": [-0.0145, 0.297, 0.0]}
+    scene = {
+        "gravity": False, "time": {"frames": 3, "integrator": "static"},
+        "mesh": {"shape": "capsule", "resolution": 10}, "material": {"young": 3e4}, "rig": {},
+        "motion": {"keys": [{"t": 0.0, "pose": "rest"}, {"t": 0.25, "pose": "bent"}]},
+        "collider": [ball], "contact": {"self": False},
+        "method": {"name": "condensation", "tolerance": 0.2, "radius": 0.2},
+        "training": {"cases": 1, "heldout": 1, "max_cases": 1, "steps": 4},
+    }  # fmt: skip
+    built = prepare_scene(set_stage(parse_scene(scene)))
+    rows = [now.row for now in simulate(built, start_scene(built)) if now.row is not None]
+    recwarn.clear()
+    assert rows[-1].contacts > 0
+    assert 0.0 < rows[-1].full_share < 1.0

@@ -49,15 +49,19 @@ class Flesh:
     """Bone of every vertex, (n,)."""
 
     def bones_of(self, pairs: IntArray) -> NDArray[np.int64]:
-        """The two bones, the lower first, of vertices and triangles that touch, (m, 2).
+        """The two bones, the lower first, of vertices and triangles that touch, (m, 2)."""
+        return self.bones_at(pairs[:, 0], self.triangles[pairs[:, 1]])
+
+    def bones_at(self, vertices: NDArray[np.integer], corners: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The same for vertices (m,) and corners of triangles (m, 3).
 
         Flesh of one bone touches itself because a neighbour moves: that beyond the nearest joint ([TOK14] 4.1).
         """
-        corners = np.sort(self.owners[self.triangles[pairs[:, 1]]], axis=1)
-        both = np.column_stack([self.owners[pairs[:, 0]], corners[:, 1]])  # of three, the middle has the majority
+        majority = np.sort(self.owners[corners], axis=1)[:, 1]  # of three, the middle has it
+        both = np.column_stack([self.owners[vertices], majority])
         alone = np.flatnonzero(both[:, 0] == both[:, 1])
         for row in alone:
-            both[row, 1] = self._beyond_joint(int(both[row, 0]), self.rest[pairs[row, 0]])
+            both[row, 1] = self._beyond_joint(int(both[row, 0]), self.rest[vertices[row]])
         return np.sort(both, axis=1)
 
     def _beyond_joint(self, bone: int, point: FloatArray) -> int:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
+from supple.contact.mixed_detector import MixedDetector
 from supple.contact.settings import ContactSettings
-from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings
@@ -19,16 +19,22 @@ from supple.method.condensation_error import ErrorOracle
 from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
 from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import Ground
+from supple.method.condensation_rules import RulesBeside
+from supple.method.condensation_skinned import SkinnedSteps
 from supple.method.condensation_state import CondensedState, fold_back
-from supple.method.condensation_step import CondensedStep, Tools
+from supple.method.condensation_step import CondensedStep, Overlap, Tools
+from supple.method.condensation_still import StillSteps, StillSubspace
+from supple.method.condensation_subspace import Steps
+from supple.method.contact_samples import find_flesh
 from supple.method.full import FullSolver
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
 from supple.method.reduced import ReducedSolver
-from supple.method.reduced_handles import Handles
-from supple.method.reduced_state import ReducedState
+from supple.method.skinned import SkinnedSolver
+from supple.method.skinned_model import SkinnedModel
 from supple.method.solver import Arrays, Report
+from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import INTEGRATORS
 from supple.solve.stopwatch import Stopwatch
@@ -45,15 +51,16 @@ _SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared,
 
 
 class CondensationSolver:
-    """Static and implicit Euler steps of a body held by pins that stand still."""
+    """Static and implicit Euler steps of a body held by pins that stand still, or by the bones of its rig."""
 
     name = "condensation"
 
     def __init__(
         self,
         body: Body,
-        model: ReducedModel,
+        model: ReducedModel | SkinnedModel,
         *,
+        rig: SkinnedRig | None = None,
         integrator: str = "implicit_euler",
         tolerance: float = 1e-4,
         max_iterations: int | None = None,
@@ -65,7 +72,7 @@ class CondensationSolver:
         oracle: Seeing | Oracle | None = None,
         accuracy: float = 0.01,
     ) -> None:
-        """`tolerance` is Newton's, relative to the forces that act.
+        """`tolerance` is Newton's, relative to the forces that act. A skinned model needs its `rig`.
 
         `radius`: reach of full space about what touches, in longest sides of the body. `weights`: how the rule's
         elements count beside exact ones (method/condensation_potential.py). `release`: when vertices return to the
@@ -78,34 +85,33 @@ class CondensationSolver:
             raise SceneError('condensation knows no integrator "newmark": use "implicit_euler" or "static".')
         if not len(body.pins.vertices):
             raise SceneError("condensation needs a body that pins hold: add a pin, or use the full solver.")
-        self.body, self.model, self.tolerance = body, model, tolerance
+        self.body, self.model, self.tolerance, self._rig = body, model, tolerance, rig
         self.is_static, self._integrator = integrator == "static", integrator
         self._options = {"integrator": integrator, "tolerance": tolerance, "max_iterations": max_iterations}
-        self._reduced = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
+        self._steps = _make_steps(body, model, rig, integrator, tolerance)
         self._colliders, self._contact = tuple(colliders), contact
-        self._ground = ground = Ground(body, model.basis)
+        self._ground = ground = Ground(body, model.basis, self._steps.subspace)
         side, edge = float(np.ptp(body.mesh.vertices, axis=0).max()), body.mesh.surface().mean_edge()
         self.radius = _RINGS * edge if radius is None else radius * side
         """[m]"""
-        elements = ReducedElements.build(body, model.basis.columns, model.rule.members, model.rule.weights)
         self._sees: Seeing | None = None
         if oracle is None or isinstance(oracle, str):
             self._sees = oracle or ("error" if radius is None else "contact")
             oracle = self._make_oracle(self._sees, release, accuracy, edge)
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
-            ground, elements, model.basis.importance, Handles(ground.rows, body.mass, 0.0), oracle,
+            ground, self._steps, model.basis.importance, oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge,
         )  # fmt: skip
         self._weights = weights
         self._loop: ContactLoop | None = None
+        self._rules: RulesBeside | None = None
         self._seen = body.mesh.surface_vertices()
         if colliders or (contact is not None and contact.self_contact):
-            self._loop = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
+            self._loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
             if self._loop.detector.settings.self_contact:
                 self._seen = np.arange(len(body.mass), dtype=np.int32)
-        self._rows = np.ascontiguousarray(ground.rows[self._seen].reshape(-1, ground.rank))
         held = body.pins.vertices[body.pins.held.all(axis=1)]
         self._free = np.setdiff1d(np.arange(len(body.mass)), held)
 
@@ -121,19 +127,29 @@ class CondensationSolver:
             holds = MotionOracle(_SLOW * size, _STEADY * size)
         return Union([sees, holds])
 
+    def _make_detector(self) -> Detector:
+        """What sees all contacts, or all but those that rules stand for."""
+        settings = self._contact
+        if settings is None or not (settings.self_contact and settings.rules):
+            return Detector(self.body, self._colliders, settings)
+        if self._rig is None or not isinstance(self.model, SkinnedModel) or self.model.contacts is None:
+            raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
+        flesh = find_flesh(self.body, self._rig)
+        detector = MixedDetector(self.body, self._colliders, settings, flesh.bones_at)
+        self._rules = RulesBeside(self._rig, self.model.contacts, flesh, detector)
+        return detector
+
     def start(self, inputs: Inputs | None = None) -> CondensedState:
-        state = self._reduced.start(inputs)
-        return CondensedState(state.time, state.shapes)
+        return CondensedState(self._steps.start(inputs))
 
     def step(self, state: CondensedState, inputs: Inputs) -> tuple[CondensedState, Report]:
         check_duration(inputs)
-        self._refuse_moving_pins(inputs)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))
             if len(live.added.vertices) or len(live.released.vertices):
                 raise SceneError("condensation cannot add or release pins while it runs: use the full solver.")
-            state, inputs = state._replace(live=live), replace(inputs, events=())
+            state, inputs = state.hear(live), replace(inputs, events=())
         self._share = 0.0
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         kind: Literal["full", "reduced", "hybrid"] = "hybrid" if self._share else "reduced"
@@ -153,16 +169,13 @@ class CondensationSolver:
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
     ) -> CondensedState:
-        state = self._reduced.from_full(x, v, a, time)
-        if state.is_framed:
-            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")
-        return CondensedState(time, state.shapes)
+        return CondensedState(self._steps.from_full(x, v, a, time, pose, None))
 
     def pack(self, state: CondensedState) -> dict[str, NDArray[np.generic]]:
         return state.pack()
 
     def unpack(self, arrays: Arrays) -> CondensedState:
-        return CondensedState.unpack(arrays)
+        return CondensedState.unpack(arrays, self._steps.unpack(arrays))
 
     def describe(self) -> list[str]:
         size = self._ground.most
@@ -180,10 +193,23 @@ class CondensationSolver:
             state = self._let_go(state, inputs)
         if len(state.full) == self._ground.most:
             return self._step_full(state, inputs, tally)
-        h = inputs.duration
-        step = CondensedStep(self._tools, state, inputs, self._lift, tally, watch)
+        step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
+        if self._rules is not None:
+            with watch.phase("contact"):
+                pose, ahead = np.asarray(inputs.end.pose), step.ahead
+                self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
+        while True:
+            try:
+                return self._settle(step, state, inputs, tally, watch)
+            except Overlap:
+                step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
+
+    def _settle(
+        self, step: CondensedStep, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch
+    ) -> CondensedState:
+        """The end of a step, through as many rounds of contact as it takes."""
         step.look(None, None)
-        reduced: CondensedState | None = None
+        h, reduced = inputs.duration, None
 
         def solve(round: Round) -> tuple[FloatArray, float]:
             nonlocal reduced
@@ -204,7 +230,7 @@ class CondensationSolver:
         else:
             with watch.phase("contact"):
                 x = self._lift(state)
-                predicted = x if self.is_static else x + h * self._lift(state, 1)
+                predicted = step.carry() if self.is_static else x + h * self._lift(state, 1)
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
@@ -226,14 +252,10 @@ class CondensationSolver:
         return fold_back(state, self._ground, held)
 
     def _step_reduced(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
-        begin = ReducedState(state.time, state.q, elastic=self._size_elastic(state), live=state.live)
-        end, report = self._reduced.step(begin, inputs)
+        end, report = self._steps.step(state.below, inputs)
         tally.newton += report.newton_iterations
         tally.residual = max(tally.residual, report.residual)
-        return state._replace(time=end.time, q=end.shapes, steps=state.steps + 1)
-
-    def _size_elastic(self, state: CondensedState) -> float:
-        return float(np.linalg.norm(self._tools.elements.force(state.q[0])))
+        return state._replace(below=end, steps=state.steps + 1)
 
     def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
         """A step in which no vertex but pinned ones follows the subspace."""
@@ -244,30 +266,37 @@ class CondensationSolver:
         tally.residual = max(tally.residual, report.residual)
         tally.touching = report.touching
         self._share = 1.0
-        motion = np.array([field[state.full] for field in self._full.to_full(end)])
-        fields = [self.model.basis.project(field) for field in (end.x - self.body.mesh.vertices, end.v, end.a)]
+        fields = self._full.to_full(end)
+        motion = np.array([field[state.full] for field in fields])
+        below = self._steps.from_full(*fields, end.time, inputs.end.pose, state.below)
         touched = np.zeros(0, np.int32) if report.touching is None else report.touching.vertex
         sight = Sight(self._ground, state, 0.0 if self.is_static else inputs.duration, np.unique(touched))
         idle = state.idle + 1
         idle[np.searchsorted(state.full, self._tools.oracle.want(sight))] = 0
-        return state._replace(
-            time=end.time, q=np.array(fields), motion=motion, idle=idle, steps=state.steps + 1, pairs=end.pairs
-        )  # fmt: skip
+        return state._replace(below=below, motion=motion, idle=idle, steps=state.steps + 1, pairs=end.pairs)
 
     @cached_property
     def _full(self) -> FullSolver:
-        return FullSolver(self.body, colliders=self._colliders, contact=self._contact, **self._options)  # type: ignore[arg-type]
+        return FullSolver(self.body, colliders=self._colliders, contact=self._contact, rig=self._rig, **self._options)  # type: ignore[arg-type]
 
     def _lift(self, state: CondensedState, level: int = 0) -> FloatArray:
         """Positions or velocities of the vertices that contacts are looked for at, most others zero, (n, 3)."""
         field = np.zeros((len(self.body.mass), 3))
-        field[self._seen] = (self._rows @ state.q[level]).reshape(-1, 3)
-        if level == 0:
-            field[self._seen] += self._ground.rest[self._seen]
+        field[self._seen] = state.place(self._ground, self._seen, level)
         field[state.full] = state.motion[level]
         return field
 
-    def _refuse_moving_pins(self, inputs: Inputs) -> None:
-        rest = self.body.mesh.vertices[self.body.pins.vertices]
-        if not (np.array_equal(inputs.begin.targets, rest) and np.array_equal(inputs.end.targets, rest)):
-            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")
+
+def _make_steps(
+    body: Body, model: ReducedModel | SkinnedModel, rig: SkinnedRig | None, integrator: str, tolerance: float
+) -> Steps:
+    """What moves the coordinates."""
+    if isinstance(model, ReducedModel):
+        if rig is not None:
+            raise SceneError("the body has a rig and the model is of a body without one: train again.")
+        solver = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
+        return StillSteps(body, solver, StillSubspace(body, model.basis), integrator)
+    if rig is None:
+        raise SceneError("the model is of a body with a rig: give the rig, or train again.")
+    skinned = SkinnedSolver(body, rig, model, integrator=integrator, tolerance=tolerance)
+    return SkinnedSteps(body, rig, model, skinned, integrator)

@@ -45,9 +45,10 @@ class ErrorOracle:
         sample = self._draw(sight.state.steps)
         lengths = self._measure(sight, sample)
         usual = float(np.median(lengths)) if len(lengths) else 0.0
-        far = np.linalg.norm(sight.state.place(self._ground, sample) - self._ground.rest[sample], axis=1)
+        stance = self._ground.subspace.stance(sight.state.below)
+        far = np.linalg.norm(sight.state.place(self._ground, sample) - stance.origin(sample), axis=1)
         if len(sight.state.full):
-            own = sight.state.motion[0] - self._ground.rest[sight.state.full]
+            own = sight.state.motion[0] - stance.origin(sight.state.full)
             far = np.append(far, np.linalg.norm(own, axis=1))
         allowed = self._accuracy * float(far.max(initial=self._least)) / _PATCH
         loaded = np.setdiff1d(sight.loaded, sight.state.full)

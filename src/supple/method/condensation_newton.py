@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.bordered import Bordered
 from supple.linalg.direct import NotPositiveDefinite
+from supple.method.condensation_footing import Footing
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
 from supple.solve.newton import NewtonFailure, search_line
@@ -45,13 +46,13 @@ def measure(region: Region, g: FloatArray) -> float:
     return float(np.sqrt(np.vdot(above, above) + below @ below))
 
 
-def lean(region: Region, g: FloatArray) -> float:
+def lean(footing: Footing, g: FloatArray) -> float:
     """Size of forces on z as the subspace alone would see them: Uᵀ f of the whole body.
 
     Forces in a patch are many times those that move the body. A residual that is small beside the former may still be
     large beside the latter.
     """
-    return float(np.linalg.norm(g[region.size :] + g[: region.size] @ region.U_full))
+    return float(np.linalg.norm(g[footing.size :] + g[: footing.size] @ footing.U_full))
 
 
 def minimise(
@@ -69,12 +70,12 @@ def minimise(
     with watch.phase("assembly"):
         terms = step.terms(z)
         gradient = np.asarray(sum(terms.values()))
-        leaning = max(tolerance * sum(lean(region, g) for name, g in terms.items() if name != "inertia"), floor)
+        leaning = max(tolerance * sum(lean(step.footing, g) for name, g in terms.items() if name != "inertia"), floor)
     for iteration in range(max_iterations + 1):
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)
-        if size <= goal and lean(region, gradient) <= leaning:
+        if size <= goal and lean(step.footing, gradient) <= leaning:
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break

@@ -105,7 +105,8 @@ class SettledOracle:
         for patch in find_patches(ground, state.full):
             idle = state.idle[patch]
             away = stray(state, ground, patch)
-            far = np.linalg.norm(state.motion[0, patch] - ground.rest[state.full[patch]], axis=1).max()
+            origin = ground.subspace.stance(state.below).origin(state.full[patch])
+            far = np.linalg.norm(state.motion[0, patch] - origin, axis=1).max()
             limit = max(self._tolerance, self._share * float(far))
             scales = np.array([1.0, sight.duration])[:, None]
             if idle.min() > 0 and (_sizes(self._fit(ground, state, patch, away)) * scales <= limit).all():
@@ -116,7 +117,7 @@ class SettledOracle:
 
     def _fit(self, ground: Ground, state: CondensedState, patch: NDArray[np.intp], away: FloatArray) -> FloatArray:
         """What is left of the way if the patch leaves and the coordinates go along."""
-        rows = ground.rows[state.full[patch]]
+        rows = ground.subspace.stance(state.below).rows(state.full[patch])
         change = np.einsum("v,vir,kvi->kr", ground.mass[state.full[patch]], rows, away)
         return np.asarray(away - (rows @ change.T).transpose(2, 0, 1))
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
+from supple.method.condensation_still import StillSubspace
+from supple.method.condensation_subspace import Subspace
 from supple.subspace import Basis
 
 __all__ = ["Ground", "Region"]
@@ -24,13 +26,12 @@ IntArray = NDArray[np.int32]
 class Ground:
     """What regions are cut from, made once."""
 
-    def __init__(self, body: Body, basis: Basis) -> None:
+    def __init__(self, body: Body, basis: Basis, subspace: Subspace | None = None) -> None:
+        """`subspace` moves with `basis`; by default that of pins that stand still."""
         mesh, count = body.mesh, len(body.mass)
         self.body, self.rest, self.mass = body, mesh.vertices, body.mass
         self.rank = basis.rank
-        self.rows = np.ascontiguousarray(basis.columns.reshape(count, 3, basis.rank))
-        """U, vertex by vertex, (n, 3, r)."""
-        self.even = basis.even()
+        self.subspace: Subspace = subspace or StillSubspace(body, basis)
         self.neighbours = mesh.vertex_neighbours()
         corners = mesh.tets.ravel()
         self._tets = np.ascontiguousarray(mesh.tets, np.int32)
@@ -101,33 +102,9 @@ class Region:
         return np.concatenate([self.full, self.around])
 
     @cached_property
-    def rest(self) -> FloatArray:
-        """[m], (l, 3)"""
-        return self.ground.rest[self.vertices]
-
-    @cached_property
     def mass(self) -> FloatArray:
         """Of full vertices [kg], (f,)."""
         return self.ground.mass[self.full]
-
-    @cached_property
-    def U(self) -> FloatArray:
-        """Rows of the basis, (3 l, r)."""
-        return self.ground.rows[self.vertices].reshape(-1, self.ground.rank)
-
-    @property
-    def U_full(self) -> FloatArray:
-        return self.U[: self.size]
-
-    @property
-    def U_around(self) -> FloatArray:
-        return self.U[self.size :]
-
-    @cached_property
-    def left(self) -> FloatArray:
-        """Mass of the vertices left to the subspace, as its coordinates see it: I - U_fᵀ M U_f, (r, r)."""
-        weighted = np.repeat(self.mass, 3)[:, None] * self.U_full
-        return np.eye(self.ground.rank) - self.U_full.T @ weighted
 
     @cached_property
     def map(self) -> StiffnessMap:
@@ -148,23 +125,6 @@ class Region:
         inside = np.concatenate([[0], np.cumsum(rows.columns < count)])
         stop = begin + inside[end] - inside[begin]
         return begin, stop, end, np.flatnonzero(stop < end).astype(np.int32)
-
-    def place(self, z: FloatArray) -> FloatArray:
-        """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""
-        y = np.empty((len(self.vertices), 3))
-        count = len(self.full)
-        y[:count] = z[: self.size].reshape(-1, 3)
-        y[count:] = self.rest[count:] + (self.U_around @ z[self.size :]).reshape(-1, 3)
-        return y
-
-    def follow(self, q: FloatArray) -> FloatArray:
-        """Positions of all its vertices in the subspace [m], (l, 3)."""
-        return np.asarray(self.rest + (self.U @ q).reshape(-1, 3))
-
-    def gather(self, field: FloatArray) -> FloatArray:
-        """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""
-        flat = field.ravel()
-        return np.concatenate([flat[: self.size], flat[self.size :] @ self.U_around])
 
 
 @njit(cache=True)

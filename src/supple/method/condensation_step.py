@@ -6,24 +6,25 @@ later look finds more, it grows again.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
-from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import elastic_gradient
+from supple.method.condensation_footing import Footing
 from supple.method.condensation_newton import measure, minimise
 from supple.method.condensation_oracle import Oracle, Sight
-from supple.method.condensation_potential import Condensed, Weights
+from supple.method.condensation_potential import Condensed, Share, Weights
 from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_state import CondensedState
+from supple.method.condensation_subspace import Ahead, Steps
 from supple.method.halving import Tally
 from supple.method.outer import Round
-from supple.method.reduced_handles import Handles
 from supple.solve.events import Grab
-from supple.solve.forces import Force, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import Integrator
 from supple.solve.newton import NewtonFailure
@@ -31,7 +32,7 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensedStep", "Tools"]
+__all__ = ["CondensedStep", "Overlap", "Tools"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -48,9 +49,8 @@ class Tools:
     def __init__(
         self,
         ground: Ground,
-        elements: ReducedElements,
+        steps: Steps,
         frequencies: FloatArray,
-        handles: Handles,
         oracle: Oracle,
         integrator: Integrator,
         *,
@@ -60,9 +60,9 @@ class Tools:
         floor: float,
         edge: float,
     ) -> None:
-        """`handles` of the basis; `tolerance` of Newton's method, relative to the forces that act; floor is noise;
-        `edge` [m] of the surface."""
-        self.ground, self.elements, self.frequencies, self.handles = ground, elements, frequencies, handles
+        """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
+        noise; `edge` [m] of the surface."""
+        self.ground, self.steps, self.frequencies = ground, steps, frequencies
         self.oracle, self.integrator, self.weights = oracle, integrator, weights
         self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
         self.unit = float(np.sqrt(ground.mass.mean()))
@@ -78,6 +78,10 @@ class Tools:
         return self._last[1]
 
 
+class Overlap(Exception):
+    """A region has reached what contact rules look at: the step begins again, without those."""
+
+
 class CondensedStep:
     """Newton's method on a step and the contacts of a round, in a region that grows."""
 
@@ -86,13 +90,14 @@ class CondensedStep:
         tools: Tools,
         state: CondensedState,
         inputs: Inputs,
-        lift: Callable[[CondensedState], FloatArray],
+        seen: IntArray,
         tally: Tally,
         watch: Stopwatch,
+        rules: RulesBeside | None = None,
     ) -> None:
-        """`lift` gives the positions [m], (n, 3), that contacts are looked for at."""
+        """Contacts are looked for at the vertices `seen`; those of `rules` begin no region."""
         self._tools, self._state, self._inputs = tools, state, inputs
-        self._lift, self._tally, self._watch = lift, tally, watch
+        self._seen, self._tally, self._watch, self._rules = seen, tally, watch, rules
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
         self._pushed, self._loaded = self._find_pushed(4), self._find_pushed()
@@ -122,6 +127,8 @@ class CondensedStep:
         if potential is not None and x is not None:
             contacts = potential.contacts
             near = contacts.depth(x) > -_NEAR * self._tools.edge
+            if self._rules is not None:
+                near &= ~self._rules.is_ruled(contacts)
             touching = contacts.vertices[near][contacts.weights[near] != 0.0]
             seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
         with self._watch.phase("region"):
@@ -137,6 +144,9 @@ class CondensedStep:
         self._rounds += 1
         if self._rounds <= _GROWS and round.potential is not None:
             self.look(round.potential, predicted if round.start is None else round.start)
+            full = np.union1d(self._state.full, self.wanted).astype(np.int32)
+            if self._rules is not None and self._rules.give_way(full):
+                raise Overlap
         resolution = self._minimise(round)
         # A next step lets a region grow that is too small; equilibrium has none
         for _ in range(_MORE if self._still and self._rounds <= _GROWS else 0):
@@ -145,7 +155,26 @@ class CondensedStep:
             if len(self.wanted) == known:
                 break
             resolution = self._minimise(round)
-        return self._lift(self._arrive(self.z)), resolution
+        return self._lift(), resolution
+
+    def _lift(self) -> FloatArray:
+        """Positions of the vertices that contacts are looked for at, most others zero [m], (n, 3)."""
+        field = np.zeros_like(self._tools.ground.rest)
+        field[self._seen] = self.ahead.stance.place(self.z[self.region.size :], self._seen)
+        field[self.region.full] = self.z[: self.region.size].reshape(-1, 3)
+        return field
+
+    def carry(self) -> FloatArray:
+        """Positions of those vertices if coordinates stayed, and what is full went with the skin [m], (n, 3)."""
+        field, state, ahead = np.zeros_like(self._tools.ground.rest), self._state, self.ahead
+        field[self._seen] = ahead.stance.place(ahead.begin, self._seen)
+        field[state.full] = ahead.carry(state.motion[0], state.full)
+        return field
+
+    @cached_property
+    def ahead(self) -> Ahead:
+        """The step as the coordinates see it."""
+        return self._tools.steps.prepare(self._state.below, self._inputs)
 
     def _minimise(self, round: Round) -> float:
         """Newton's method in the region that is wanted by now; the size of forces that are taken for zero [N]."""
@@ -185,13 +214,10 @@ class CondensedStep:
         return 0.0 if self._still else self._inputs.duration
 
     def _arrive(self, z: FloatArray) -> CondensedState:
-        size, m = self.region.size, self._motion
-        fields = np.array([z, m.velocity(z), m.acceleration(z)])
-        motion = np.ascontiguousarray(fields[:, :size].reshape(3, -1, 3))
-        return self._state._replace(
-            time=self._inputs.end.time, q=np.ascontiguousarray(fields[:, size:]), full=self.region.full, motion=motion,
-            steps=self._state.steps + 1,
-        )  # fmt: skip
+        x, m, size = z[: self.region.size], self._motion, self.region.size
+        motion = np.array([x, m.velocity(x), m.acceleration(x)]).reshape(3, -1, 3)
+        below = self._tools.steps.arrive(self._state.below, self.ahead, z[size:].copy(), self._inputs)
+        return self._state._replace(below=below, full=self.region.full, motion=motion, steps=self._state.steps + 1)
 
     def _find_pushed(self, most: int | None = None) -> IntArray:
         """Vertices that a user pulls, or that forces on no more than `most` vertices push."""
@@ -211,7 +237,7 @@ class CondensedStep:
         if not self._still:
             moves = state.place(ground, region.full, 2) + body.damping.mass * state.place(ground, region.full, 1)
             out += region.mass[:, None] * moves
-        out -= self._push(region, forces)[: region.size].reshape(-1, 3)
+        out -= self._push(region, forces).reshape(-1, 3)
         found = np.empty_like(out)
         found[order] = out
         return found
@@ -228,53 +254,48 @@ class CondensedStep:
         if old is not None and np.array_equal(full, old.full) and np.isin(named, old.vertices).all():
             return
         region = tools.cut(full, np.setdiff1d(named, full, assume_unique=True).astype(np.int32))
-        fields = self._state.gather(region)
-        self._begin, self._motion = fields, tools.integrator(fields[0], fields[1], fields[2], self._inputs.duration)
-        if old is None:
-            self.z = fields[0]
-        else:
-            self.z = self._arrive_in(old, region)
+        h, ahead, slowed, beta = (
+            self._inputs.duration, self.ahead, ground.body.damping.mass, ground.body.damping.stiffness
+        )  # fmt: skip
+        fields, footing = self._state.gather(region), Footing(region, ahead.stance)
+        self._fields = fields.reshape(3, -1)
+        self._motion = tools.integrator(self._fields[0], self._fields[1], self._fields[2], h)
+        self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
+        self.z = self._begin if old is None else self._arrive_in(old, footing)
         self._region = region
-        push, slowed = self._push(region, self._forces), ground.body.damping.mass
+        x, v, a = (ground.subspace.field(self._state.below, level, region.full).ravel() for level in range(3))
+        push = self._push(region, self._forces)
         step = Condensed(
-            region, self._elements, tools.frequencies, self._motion, slowed, push,
+            footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
+            Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push),
             weights=tools.weights, stiffness=self._state.live.stiffness,
         )  # fmt: skip
-        beta = ground.body.damping.stiffness
-        self._step = step.make_drag(fields[0], beta) if beta > 0.0 and not self._still else step
-        terms = self._step.terms(fields[0])
+        if beta > 0.0 and not self._still:
+            step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
+        self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
         self._reference = sum(measure(region, terms[name]) for name in acting)
 
-    @property
-    def _elements(self) -> ReducedElements:
-        factor = self._state.live.stiffness
-        return self._tools.elements if factor == 1.0 else self._tools.elements.with_stiffness(factor)
-
-    def _arrive_in(self, old: Region, region: Region) -> FloatArray:
+    def _arrive_in(self, old: Region, footing: Footing) -> FloatArray:
         """z of the last round in a region that has grown since."""
-        z, size = np.empty(region.size + len(self._tools.frequencies)), region.size
-        q = self.z[old.size :]
-        z[size:] = q
-        z[:size] = region.follow(q)[: len(region.full)].ravel()
-        z[:size].reshape(-1, 3)[np.searchsorted(region.full, old.full)] = self.z[: old.size].reshape(-1, 3)
-        return z
+        region, q = footing.region, self.z[old.size :]
+        x = footing.stance.place(q, region.full)
+        x[np.searchsorted(region.full, old.full)] = self.z[: old.size].reshape(-1, 3)
+        return np.concatenate([x.ravel(), q])
 
     def _push(self, region: Region, forces: Sequence[Force]) -> FloatArray:
-        """External forces on z: the whole body's on the coordinates, less those on the full vertices."""
-        above, below = np.zeros((len(region.full), 3)), np.zeros(len(self._tools.frequencies))
+        """External forces on the full vertices [N], (3 f,)."""
+        total = np.zeros((len(region.full), 3))
         for force in forces:
-            handle, vector = self._tools.handles.of_force(force)
-            below += vector @ handle.J
+            if isinstance(force, Gravity):
+                total += region.mass[:, None] * np.asarray(force.acceleration)
             if not isinstance(force, NodalForce):
-                above += region.mass[:, None] * vector
                 continue
             place = np.searchsorted(region.full, force.vertices)
             place[place == len(region.full)] = 0
             own = region.full[place] == force.vertices if len(region.full) else np.zeros(len(place), bool)
-            np.add.at(above, place[own], np.asarray(force.weights)[own, None] * vector)
-        below -= above.ravel() @ region.U_full
-        return np.concatenate([above.ravel(), below])
+            np.add.at(total, place[own], np.asarray(force.weights)[own, None] * np.asarray(force.vector))
+        return total.ravel()
 
     def _join(self, potential: ContactPotential | None) -> Condensed:
         """The step with a round's contacts and the user's grabs."""
@@ -294,11 +315,11 @@ class CondensedStep:
 
     def _choose_guess(self, step: Condensed, round: Round) -> FloatArray:
         """Where Newton's method begins: where the body is, goes, or is pushed to, whichever is nearest to balance."""
-        begin, speed, push = self._begin[0], self._begin[1], self._begin[2]
-        if self._still:
-            return np.asarray(begin)
-        m = self._motion
-        guesses = [begin] if round.rubs else [begin, begin + self._inputs.duration * speed, m.xa + push / m.ca]
+        if self._still or round.rubs:
+            return self._begin
+        m, (x, speed, push) = self._motion, self._fields
+        ends = x + self._inputs.duration * speed, m.xa + push / m.ca
+        guesses = [self._begin, *(np.concatenate([end, self.ahead.guess]) for end in ends)]
         with self._watch.phase("assembly"):
             sizes = [measure(self.region, step.gradient(z)) for z in guesses]
         return np.asarray(guesses[int(np.argmin([size if np.isfinite(size) else np.inf for size in sizes]))])

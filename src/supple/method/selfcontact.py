@@ -20,11 +20,11 @@ from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["RuledTouching"]
+__all__ = ["SLIDES", "RuledTouching", "recall_pairs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_SLIDES = 12  # triangles that a vertex may be led over as a step begins
+SLIDES = 12  #: triangles that a vertex may be led over as a step begins
 
 
 class _Placed(NamedTuple):
@@ -64,9 +64,9 @@ class RuledTouching(SkinnedTouching):
         """Begin with the pairs of the pose, and lead them to the triangles that they are at."""
         self._placed = None
         pairs, weights, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
-        self._ruled.follow(_recall(pairs, state.pairs), weights)
+        self._ruled.follow(recall_pairs(pairs, state.pairs), weights)
         seen = self._outside
-        for _ in range(_SLIDES):
+        for _ in range(SLIDES):
             seen = self._seen = np.union1d(self._ruled.reads(), self._outside)
             if not self._ruled.slide(self._lift(step.pose, step.guess)):
                 break
@@ -92,7 +92,7 @@ class RuledTouching(SkinnedTouching):
         return x
 
 
-def _recall(pairs: IntArray, known: IntArray) -> IntArray:
+def recall_pairs(pairs: IntArray, known: IntArray) -> IntArray:
     """Pairs whose vertices begin at the triangles that they were known at."""
     if not len(known) or not len(pairs):
         return pairs

@@ -99,7 +99,7 @@ class SkinnedSolver:
         if inputs is None:
             x = self.rig.rest
             return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
-        pose = self._pose_of(inputs.begin)
+        pose = self.pose_of(inputs.begin)
         refuse_other_pins(self.body, self.rig, inputs.begin, pose)
         x = self.rig.positions(pose)
         a = np.zeros_like(x) if self.is_static else initial_acceleration(self.body, x, inputs.begin.forces)
@@ -169,7 +169,7 @@ class SkinnedSolver:
         ]
 
     def _single(self, state: SkinnedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> SkinnedState:
-        h, time, pose, live = inputs.duration, inputs.end.time, self._pose_of(inputs.end), state.live
+        h, time, pose, live = inputs.duration, inputs.end.time, self.pose_of(inputs.end), state.live
         self._look_at_loads(live.forces(inputs.end.forces), live, pose)
         step = self._balance.prepare(state, inputs, pose)
 
@@ -213,7 +213,8 @@ class SkinnedSolver:
         shapes = np.array([q, motion.velocity(q), a])
         return state.follow(time, shapes, step.pose, np.array([x, speed]), 0.0 if self.is_static else h)
 
-    def _pose_of(self, moment: Moment) -> FloatArray:
+    def pose_of(self, moment: Moment) -> FloatArray:
+        """The pose of a moment, checked, (p,)."""
         if moment.pose is None:
             raise SceneError(f"the moment {moment.time:.6g} s of a skinned body has no pose: give one at every moment.")
         return self.rig.skeleton.check(moment.pose)

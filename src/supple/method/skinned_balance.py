@@ -43,6 +43,8 @@ class SkinnedStep(NamedTuple):
     """The particles there."""
     reference: float
     """Size of what acts on the coordinates."""
+    push: FloatArray
+    """Forces from outside among that, (r,)."""
 
 
 class Balance:
@@ -62,6 +64,7 @@ class Balance:
         placed, (q, v, a) = particles.place(pose), state.shapes
         past = recall(state, h) if self._averages else recall_last(state, h)
         load = self._patches.load(live.forces(inputs.end.forces), pose, placed)
+        push = load.copy()
         ahead, share = (q + h * v, 2.0) if self._averages else (q, 1.0)
         if self._is_static:
             thrust = np.zeros_like(q)
@@ -84,7 +87,7 @@ class Balance:
         if live.grabs or len(live.added.vertices):
             joints.append(self._patches.springs(live, pose))
         if drags:
-            joints.append(self._resist(elements, past, strained, q, ahead, motion))
+            joints.append(self._resist(elements, past, strained, q, ahead, motion, damping.stiffness))
         M = _NOTHING if self._space.springs is None else live.stiffness * self._space.springs
         for stiffness, pull in joints:
             load += pull
@@ -94,7 +97,28 @@ class Balance:
         b = load + motion.ca * motion.xa + motion.cv * damping.mass * motion.xv
         guess = motion.xa + a / motion.ca if motion.ca else q  # as if the acceleration stayed
         loads = motion.ca + motion.cv * damping.mass, M, b
-        return SkinnedStep(loads, q.copy(), guess, motion, elements, pose, placed, reference)
+        return SkinnedStep(loads, q.copy(), guess, motion, elements, pose, placed, reference, push)
+
+    def strain_before(self, state: SkinnedState, pose: FloatArray, h: float) -> FloatArray:
+        """Deformation gradients as a step of implicit Euler to a pose begins, turned along to it, (1, 9 c)."""
+        return self._recall_strains(recall_last(state, h), pose, state.shapes[0])
+
+    def resist(
+        self,
+        elements: ReducedElements,
+        state: SkinnedState,
+        strained: FloatArray,
+        h: float,
+        beta: float,
+        motion: Motion,
+    ) -> tuple[FloatArray, FloatArray]:
+        """M (r, r) and pull (r,) of drag β K of elements in the pose of such a step's end."""
+        q = state.shapes[0]
+        return self._resist(elements, recall_last(state, h), strained, q, q, motion, beta)
+
+    def turn_between(self, begin: FloatArray, end: FloatArray) -> FloatArray:
+        """How what bones hold turns from one pose to another, as one piece, (3, 3)."""
+        return np.asarray(self._held.turn(end) @ self._held.turn(begin).T)
 
     def _recall_strains(self, past: Past, pose: FloatArray, q: FloatArray) -> FloatArray:
         """Deformation gradients of the elements at coordinates q in the poses before one, turned along by the bones to
@@ -113,12 +137,13 @@ class Balance:
         q: FloatArray,
         ahead: FloatArray,
         motion: Motion,
+        beta: float,
     ) -> tuple[FloatArray, FloatArray]:
         """M (r, r) and pull (r,) of drag by stiffness in a step from coordinates q to those foreseen, `ahead`."""
         there, shape = elements.strain(ahead), strained[0]
         if self._averages:
             change = there - elements.strain(q)
             shape = there - change + shorten(change, change)
-        drag, beta = make_drag(elements, shape, past.first @ (strained - there)), self._damping.stiffness
+        drag = make_drag(elements, shape, past.first @ (strained - there))
         M = motion.cv * beta * drag.stiffness
         return M, M @ motion.xv - beta * drag.carried

@@ -13,16 +13,20 @@ FloatArray = NDArray[np.float64]
 _NUDGE = 1e-5  # [rad] and [m]: half the digits that differences of second order can have
 
 
-def lift_rates(rig: SkinnedRig, basis: Basis | DomainBases, state: SkinnedState) -> tuple[FloatArray, FloatArray]:
-    """Velocities [m/s] and accelerations [m/s²], (n, 3) each.
+def lift_rates(
+    rig: SkinnedRig, basis: Basis | DomainBases, state: SkinnedState, vertices: NDArray[np.integer] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Velocities [m/s] and accelerations [m/s²] of all or of chosen vertices, (k, 3) each.
 
     They are differences of the last states, as implicit Euler has them; those of the coordinates are the integrator's.
     """
     moments = [(state.pose, state.shapes[0]), *zip(state.former_poses, state.former_shapes, strict=True)]
-    slopes = _difference(state.spans, [rig.push_forward(pose, rig.rest + basis.lift(q)) for pose, q in moments])
+    rest = rig.rest if vertices is None else rig.rest[vertices]
+    places = [rig.push_forward(pose, rest + basis.lift(q, vertices), vertices) for pose, q in moments]
+    slopes = _difference(state.spans, places)
     own = _difference(state.spans, [q for _, q in moments])
-    A, _ = rig.frames(state.pose)
-    v, a = (slopes[k] + _turn(A, basis.lift(state.shapes[1 + k] - own[k])) for k in (0, 1))
+    A, _ = rig.frames(state.pose, vertices)
+    v, a = (slopes[k] + _turn(A, basis.lift(state.shapes[1 + k] - own[k], vertices)) for k in (0, 1))
     return v, a
 
 

@@ -350,10 +350,15 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     touched: dict[str, Any] = {"colliders": stage.drive.colliders, "contact": stage.contact}
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
-    if method.name == "condensation" and isinstance(model, ReducedModel):
+    if method.name == "condensation":
+        if isinstance(model, PoseSpaceModel | ArticulatedModel):
+            raise SceneError(
+                "condensation needs one subspace for the whole body, and the model has others: train again."
+            )
         names = ("radius", "weights", "release", "oracle", "accuracy")
         own: dict[str, Any] = {name: getattr(method, name) for name in names}
-        return CondensationSolver(stage.body, model, **touched, **common, **own)
+        rig = None if rigging is None else rigging.skin
+        return CondensationSolver(stage.body, model, rig=rig, **touched, **common, **own)
     if not isinstance(model, ReducedModel):
         if rigging is None:
             raise SceneError("the model is of a body with a rig and the scene has no [rig]: train again.")

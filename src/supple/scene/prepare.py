@@ -114,8 +114,10 @@ def _untouched(stage: Stage) -> Stage:
     if stage.scene.method.name != "condensation":
         return stage
     method = stage.scene.method.model_copy(update={"name": "reduced", "radius": None})
-    scene = stage.scene.model_copy(update={"collider": [], "contact": None, "method": method})
-    return replace(stage, scene=scene, drive=replace(stage.drive, obstacles=()), contact=None)
+    ruled = stage.contact is not None and stage.contact.rules  # rules have to be learned from what touches itself
+    contact, settings = (stage.scene.contact, stage.contact) if ruled else (None, None)
+    scene = stage.scene.model_copy(update={"collider": [], "contact": contact, "method": method})
+    return replace(stage, scene=scene, drive=replace(stage.drive, obstacles=()), contact=settings)
 
 
 def save_learned(built: Built, state: Any, listener: Listener) -> Path | None:

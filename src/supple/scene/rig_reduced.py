@@ -11,6 +11,9 @@ from supple.scene.schema import Scene
 __all__ = ["refuse_unbuilt"]
 
 
+_RULED = ("reduced", "condensation")  # methods that rules of contact mean something to
+
+
 def refuse_unbuilt(scene: Scene) -> None:
     """Refuse what a subspace about a skinned pose does not know, with the key at fault and what to do."""
     name = scene.method.name
@@ -21,7 +24,7 @@ def refuse_unbuilt(scene: Scene) -> None:
     if name == "condensation":
         for reason in _list_uncondensed(scene):
             raise SceneError(f'method.name = "condensation" does not know {reason}, or use method.name = "full".')
-    if scene.contact is not None and scene.contact.self_ == "rules" and name == "reduced" and scene.rig is None:
+    if scene.contact is not None and scene.contact.self_ == "rules" and scene.rig is None and name in _RULED:
         raise SceneError('contact.self = "rules" is learned by poses and the scene has no [rig]: use "all".')
     if scene.material.pose and (scene.rig is None or scene.rig.rest != "posed"):
         raise SceneError(
@@ -40,17 +43,19 @@ def refuse_unbuilt(scene: Scene) -> None:
 
 
 def _list_uncondensed(scene: Scene) -> Iterator[str]:
-    if scene.rig is not None:
-        yield "bodies with a [rig] yet: remove it"
-    if not scene.pin:
+    if scene.rig is None and not scene.pin:
         yield "bodies that nothing holds: add a [[pin]]"
     for number, pin in enumerate(scene.pin):
+        if scene.rig is not None:
+            yield f"a pin[{number}] of a body with a [rig]: let bones hold it by rig.hold"
         if pin.move is not None or pin.turn is not None or pin.from_ is not None or pin.until is not None:
             yield f"a pin[{number}] that moves, comes or goes: let it stand"
     if scene.time.integrator == "newmark":
         yield 'time.integrator = "newmark": use "implicit_euler" or "static"'
-    if scene.contact is not None and scene.contact.self_ == "rules":
-        yield 'contact.self = "rules": use "all"'
+    if scene.rig is not None:
+        yield from _list_unknown(scene, scene.rig)
+        if scene.training.domains != "none":
+            yield f'training.domains = "{scene.training.domains}": remove it'
 
 
 def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:

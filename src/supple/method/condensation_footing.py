@@ -1,0 +1,68 @@
+"""The vertices of a region on their subspace: full ones stand where they are, those around where a stance has them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.condensation_region import Region
+from supple.method.condensation_subspace import Stance
+
+__all__ = ["Footing"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """A region and the stance of one moment, over unknowns z = (x_f, q)."""
+
+    region: Region
+    stance: Stance
+
+    @property
+    def size(self) -> int:
+        """Number of full unknowns, 3 f."""
+        return self.region.size
+
+    @cached_property
+    def origin(self) -> FloatArray:
+        """[m], (l, 3)"""
+        return self.stance.origin(self.region.vertices)
+
+    @cached_property
+    def U(self) -> FloatArray:
+        """Rows of the basis, (3 l, r)."""
+        rows = self.stance.rows(self.region.vertices)
+        return rows.reshape(-1, rows.shape[2])
+
+    @property
+    def U_full(self) -> FloatArray:
+        return self.U[: self.size]
+
+    @property
+    def U_around(self) -> FloatArray:
+        return self.U[self.size :]
+
+    @cached_property
+    def taken(self) -> FloatArray:
+        """Mass of the full vertices, as the coordinates see it: U_fᵀ M U_f, (r, r)."""
+        return self.U_full.T @ (np.repeat(self.region.mass, 3)[:, None] * self.U_full)
+
+    def place(self, z: FloatArray) -> FloatArray:
+        """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""
+        y = np.empty((len(self.region.vertices), 3))
+        count = len(self.region.full)
+        y[:count] = z[: self.size].reshape(-1, 3)
+        y[count:] = self.origin[count:] + (self.U_around @ z[self.size :]).reshape(-1, 3)
+        return y
+
+    def follow(self, q: FloatArray) -> FloatArray:
+        """Positions of all its vertices in the subspace [m], (l, 3)."""
+        return np.asarray(self.origin + (self.U @ q).reshape(-1, 3))
+
+    def gather(self, field: FloatArray) -> FloatArray:
+        """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""
+        flat = field.ravel()
+        return np.concatenate([flat[: self.size], flat[self.size :] @ self.U_around])

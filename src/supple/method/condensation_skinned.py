@@ -1,0 +1,175 @@
+"""The subspace of a skinned body below its full vertices: x = A (X + U q) + t, with A and t of a pose.
+
+Full vertices have their own positions in the world; only what follows the coordinates is skinned ([TMDK15] 4.1).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Body, Damping
+from supple.method.condensation_subspace import Ahead, Quadratic, Vertices, fit_left
+from supple.method.skinned import SkinnedSolver
+from supple.method.skinned_balance import Balance
+from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned_particles import Particles
+from supple.method.skinned_rates import lift_rates
+from supple.method.skinned_space import WholeSpace
+from supple.method.skinned_state import SkinnedState
+from supple.method.solver import Arrays, Report
+from supple.rig import SkinnedRig
+from supple.solve.inputs import Inputs
+from supple.solve.integrator import INTEGRATORS
+from supple.subspace import Basis
+
+__all__ = ["SkinnedStance", "SkinnedSteps", "SkinnedSubspace"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SkinnedStance:
+    """The skinning of a pose."""
+
+    rig: SkinnedRig
+    basis: Basis
+    pose: FloatArray
+
+    def rows(self, vertices: Vertices = None) -> FloatArray:
+        """A U, (k, 3, r)."""
+        A, _ = self.rig.frames(self.pose, vertices)
+        columns = self.basis.columns.reshape(len(self.rig.rest), 3, -1)
+        return A @ (columns if vertices is None else columns[vertices])
+
+    def origin(self, vertices: Vertices = None) -> FloatArray:
+        return self.rig.positions(self.pose, vertices)
+
+    def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
+        rest = self.rig.rest if vertices is None else self.rig.rest[vertices]
+        return self.rig.push_forward(self.pose, rest + self.basis.lift(q, vertices), vertices)
+
+
+class SkinnedSubspace:
+    """Reads states."""
+
+    def __init__(self, rig: SkinnedRig, basis: Basis, particles: Particles) -> None:
+        self._rig, self._basis, self._particles = rig, basis, particles
+
+    def stance(self, below: SkinnedState) -> SkinnedStance:
+        return SkinnedStance(self._rig, self._basis, below.pose)
+
+    def field(self, below: SkinnedState, level: int, vertices: Vertices = None) -> FloatArray:
+        if level == 0:
+            return self.stance(below).place(below.shapes[0], vertices)
+        return lift_rates(self._rig, self._basis, below, vertices)[level - 1]
+
+    def fold(self, below: SkinnedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> SkinnedState:
+        """Velocities are differences, so that what the vertices had one step ago is folded back, too."""
+        span, q = below.spans[0], below.shapes[0]
+        shapes, former = below.shapes.copy(), below.former_shapes
+        shapes[0] += self._fit(below.pose, q, kept, gone, motion[0])
+        if span > 0.0:
+            former = former + self._fit(below.former_poses[0], former[0], kept, gone, motion[0] - span * motion[1])
+            shapes[1] = (shapes[0] - former[0]) / span
+        return below._replace(shapes=shapes, former_shapes=former)
+
+    def _fit(self, pose: FloatArray, q: FloatArray, kept: Vertices, gone: Vertices, x: FloatArray) -> FloatArray:
+        """The change of q by which vertices `gone` come nearest to x [m], (k, 3), in a pose."""
+        stance, D = SkinnedStance(self._rig, self._basis, pose), self._particles.stretch(self._particles.place(pose))
+        metric = np.eye(len(q)) if D is None else np.eye(len(q)) + D
+        fit = fit_left(metric, stance.rows(kept), self._basis.mass[kept])
+        weighted = self._basis.mass[gone, None, None] * stance.rows(gone)
+        return np.asarray(fit @ np.tensordot(x - stance.place(q, gone), weighted, 2))
+
+
+class SkinnedSteps:
+    """Moves it, with the solver of skinned bodies where no vertex is full."""
+
+    def __init__(
+        self, body: Body, rig: SkinnedRig, model: SkinnedModel, solver: SkinnedSolver, integrator: str
+    ) -> None:
+        self._solver, self._rig, self._model = solver, rig, model
+        self._is_static, self._integrator, self._damping = integrator == "static", INTEGRATORS[integrator], body.damping
+        self._space = WholeSpace(body, rig, model)
+        self.subspace = SkinnedSubspace(rig, model.basis, self._space.particles)
+        undamped = replace(body, damping=Damping(body.damping.mass))
+        self._balance = Balance(undamped, rig, model.basis, self._space, integrator)
+
+    def start(self, inputs: Inputs | None) -> SkinnedState:
+        return self._solver.start(inputs)
+
+    def from_full(
+        self,
+        x: FloatArray,
+        v: FloatArray,
+        a: FloatArray,
+        time: float,
+        pose: FloatArray | None = None,
+        last: SkinnedState | None = None,
+    ) -> SkinnedState:
+        state = self._solver.from_full(x, v, a, time, pose=pose)
+        if last is None:
+            return state
+        if self._is_static:
+            return last.follow(time, state.shapes, state.pose, state.particles, 0.0)
+        h = time - last.time
+        before = self._model.basis.project(self._rig.pull_back(last.pose, x - h * v) - self._rig.rest)
+        state.shapes[1] = (state.shapes[0] - before) / h
+        made = last.follow(time, state.shapes, state.pose, state.particles, h)
+        return made._replace(former_shapes=np.array([before, made.former_shapes[1]]))
+
+    def step(self, below: SkinnedState, inputs: Inputs) -> tuple[SkinnedState, Report]:
+        return self._solver.step(self._refresh(below), inputs)
+
+    def prepare(self, below: SkinnedState, inputs: Inputs) -> Ahead:
+        pose, h, beta = self._solver.pose_of(inputs.end), inputs.duration, self._damping.stiffness
+        drags = beta > 0.0 and not self._is_static
+        strained = self._balance.strain_before(below, pose, h) if drags else np.zeros((0, 0))
+        held = below._replace(live=replace(below.live, grabs=()))  # full space sees to what a user pulls
+        step = self._balance.prepare(self._refresh(held), inputs, pose)
+        q, rank, motion = step.begin, len(step.begin), step.motion
+        c, M, b = step.loads
+        stance, turn = SkinnedStance(self._rig, self._model.basis, pose), self._balance.turn_between(below.pose, pose)
+
+        def carry(x: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
+            return self._rig.push_forward(pose, self._rig.pull_back(below.pose, x, vertices), vertices)
+
+        def resist(elements: ReducedElements) -> Quadratic:
+            return self._balance.resist(elements, below, strained, h, beta, motion)
+
+        assert isinstance(step.elements, ReducedElements)
+        inertia = c * np.eye(rank) + (M if len(M) else 0.0), b - step.push
+        return Ahead(
+            stance, step.elements, inertia, step.push, q, step.guess, carry, lambda x: np.asarray(x @ turn.T), resist
+        )
+
+    def arrive(self, below: SkinnedState, ahead: Ahead, q: FloatArray, inputs: Inputs) -> SkinnedState:
+        before, particles, h = below.shapes, self._space.particles, inputs.duration
+        motion = self._integrator(before[0], before[1], before[2], h)
+        stance = ahead.stance
+        assert isinstance(stance, SkinnedStance)
+        x, last = (
+            particles.positions(particles.place(pose), coordinates)
+            for pose, coordinates in ((stance.pose, q), (below.pose, before[0]))
+        )
+        speed = np.zeros_like(x) if self._is_static else (x - last) / h
+        shapes = np.array([q, motion.velocity(q), motion.acceleration(q)])
+        return below.follow(
+            inputs.end.time, shapes, stance.pose, np.array([x, speed]), 0.0 if self._is_static else h
+        )  # fmt: skip
+
+    def unpack(self, arrays: Arrays) -> SkinnedState:
+        return SkinnedState.unpack(arrays)
+
+    def _refresh(self, below: SkinnedState) -> SkinnedState:
+        """The state with its particles where the coordinates have them: some may just have returned to these."""
+        particles = self._space.particles
+        x = particles.positions(particles.place(below.pose), below.shapes[0])
+        if np.array_equal(x, below.particles[0]):
+            return below
+        if not below.spans[0] > 0.0:
+            return below._replace(particles=np.array([x, self.subspace.field(below, 1, particles.vertices)]))
+        before = particles.positions(particles.place(below.former_poses[0]), below.former_shapes[0])
+        return below._replace(particles=np.array([x, (x - before) / below.spans[0]]))

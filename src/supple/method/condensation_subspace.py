@@ -1,0 +1,126 @@
+"""The subspace below full vertices: where it has any vertex, and what a step asks of its coordinates alone.
+
+Bodies differ in what moves beside the coordinates: nothing, or the bones of a skin. Full vertices do not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.cubature.reduced_elements import ReducedElements
+from supple.method.solver import Arrays, Report
+from supple.solve.inputs import Inputs
+from supple.solve.live import Live
+
+__all__ = ["Ahead", "Below", "Stance", "Steps", "Subspace", "fit_left"]
+
+FloatArray = NDArray[np.float64]
+Vertices = NDArray[np.integer] | None
+Quadratic = tuple[FloatArray, FloatArray]
+"""M (r, r) and b (r,) of ½ qᵀ M q - b·q."""
+
+
+class Below(Protocol):
+    """A state of the coordinates."""
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+
+    @property
+    def shapes(self) -> FloatArray:
+        """Coordinates, velocities and accelerations, (3, r)."""
+
+    @property
+    def live(self) -> Live:
+        """What events have changed."""
+
+
+class Stance(Protocol):
+    """Where the subspace has vertices at one moment: x = origin + rows q."""
+
+    def rows(self, vertices: Vertices = None) -> FloatArray:
+        """Derivatives of positions by q, (k, 3, r)."""
+
+    def origin(self, vertices: Vertices = None) -> FloatArray:
+        """Positions at q = 0 [m], (k, 3)."""
+
+    def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
+        """Positions [m], (k, 3)."""
+
+
+class Subspace(Protocol):
+    """Reads states."""
+
+    def stance(self, below: Any) -> Stance:
+        """That of a state."""
+
+    def field(self, below: Any, level: int, vertices: Vertices = None) -> FloatArray:
+        """Positions (level 0), velocities (1) or accelerations (2) as the subspace has them, (k, 3)."""
+
+    def fold(self, below: Any, kept: Vertices, gone: Vertices, motion: FloatArray) -> Any:
+        """The state that is nearest to what vertices `gone` do, motion (3, k, 3), which followed it no more and do now;
+        `kept` still do not."""
+
+
+def fit_left(metric: FloatArray, rows: FloatArray, mass: FloatArray) -> FloatArray:
+    """The inverse of the mass that coordinates move, (r, r), once vertices with given rows (k, 3, r) and masses [kg],
+    (k,), are taken from all."""
+    J = rows.reshape(-1, rows.shape[2])
+    # What those leave hardly any mass to cannot be told, and stays as it is
+    left = metric - J.T @ (np.repeat(mass, 3)[:, None] * J)
+    return np.asarray(np.linalg.pinv(left, rcond=1e-9, hermitian=True), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """A step as the coordinates see it, the whole body following them."""
+
+    stance: Stance
+    """Of its end."""
+    elements: ReducedElements
+    """Of the rule, there."""
+    inertia: Quadratic
+    """Inertia and drag by mass."""
+    load: FloatArray
+    """Forces on the coordinates, (r,)."""
+    begin: FloatArray
+    guess: FloatArray
+    """Coordinates, (r,)."""
+    carry: Callable[[FloatArray, NDArray[np.integer]], FloatArray]
+    """Takes positions of vertices [m], (k, 3), along to the end's stance."""
+    turn: Callable[[FloatArray], FloatArray]
+    """Turns positions [m], (k, 3), along with what holds the body, as one piece."""
+    resist: Callable[[ReducedElements], Quadratic]
+    """Drag by stiffness of elements like those above."""
+
+
+class Steps(Protocol):
+    """A subspace that also moves."""
+
+    @property
+    def subspace(self) -> Subspace:
+        """What reads its states."""
+
+    def start(self, inputs: Inputs | None) -> Any:
+        """The state at rest."""
+
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float, pose: FloatArray | None, last: Any | None
+    ) -> Any:
+        """The state nearest to given motion, after the state `last` where there was one."""
+
+    def step(self, below: Any, inputs: Inputs) -> tuple[Any, Report]:
+        """A step without any full vertex."""
+
+    def prepare(self, below: Any, inputs: Inputs) -> Ahead:
+        """The step from a state."""
+
+    def arrive(self, below: Any, ahead: Ahead, q: FloatArray, inputs: Inputs) -> Any:
+        """The state at the end of a step that ends at q."""
+
+    def unpack(self, arrays: Arrays) -> Any:
+        """The state that was packed."""
