@@ -1,0 +1,104 @@
+"""The rounds of a step: when they end, what they keep, what they admit."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, cycle, repeat
+
+import numpy as np
+import pytest
+
+from supple.contact.contacts import Contacts
+from supple.contact.settings import ContactSettings
+from supple.errors import SuppleWarning
+from supple.method.outer import Approach, ContactLoop, Outcome
+from supple.solve import Inputs, Moment
+from supple.solve.stopwatch import Stopwatch
+
+ORIGIN = np.zeros((1, 3))
+NOWHERE = np.zeros((0, 3))
+STEP = Approach(
+    ORIGIN, ORIGIN, Inputs(Moment(0.0, NOWHERE), Moment(0.1, NOWHERE)), ca=0.0, weight=1.0, free=np.array([0])
+)
+
+
+def floor(height: float | None) -> Contacts:
+    """The contact of a vertex with a floor at this height [m]; None where there is none."""
+    if height is None:
+        return Contacts.none()
+    return Contacts(
+        np.zeros((1, 4), np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[0.0, height, 0.0]]),
+        np.array([[0.0, 1.0, 0.0]]), np.ones(1), np.zeros((1, 3)), np.zeros(1, np.int32), np.zeros(1, np.int32),
+    )  # fmt: skip
+
+
+class Looks:
+    """A detector that finds floors as it is told, one after the other."""
+
+    stiffness, edge = 100.0, 1.0
+
+    def __init__(self, heights: Iterable[float | None], alpha: float = 0.0) -> None:
+        self.settings = ContactSettings(self_contact=False, friction=0.0, alpha=alpha)
+        self._heights: Iterator[float | None] = iter(heights)
+
+    def foresee(self, *_: object) -> Contacts:
+        return floor(next(self._heights))
+
+    detect = foresee
+
+
+def make_loop(heights: Iterable[float | None] = (), alpha: float = 0.0) -> ContactLoop:
+    return ContactLoop(Looks(heights, alpha), np.ones(1), 1.0)  # type: ignore[arg-type]
+
+
+def settle(heights: Iterable[float | None]) -> Outcome:
+    """The rounds of a vertex that nothing moves."""
+    return make_loop(heights).settle(STEP, lambda _: (ORIGIN, 0.0), Stopwatch())
+
+
+def test_rounds_end_when_a_new_look_changes_forces_by_a_thousandth() -> None:
+    outcome = settle([1.0, 1.1, 1.11, 1.111])
+    assert (outcome.rounds, outcome.settled) == (3, True)
+    assert outcome.change == pytest.approx(0.001 / 1.111)
+    assert outcome.force == pytest.approx(np.array([[0.0, 111.0, 0.0]]))
+
+
+def test_a_contact_that_comes_and_goes_is_kept_from_the_fifth_round_on() -> None:
+    outcome = settle(chain([1.0], cycle([None, 1.0])))
+    assert (outcome.rounds, outcome.settled, outcome.change) == (5, True, 0.0)
+    assert outcome.touching is not None
+
+
+@pytest.mark.parametrize(("apart", "settled"), [(0.01, True), (0.2, False)])
+def test_geometry_that_trembles_is_kept_and_said_to_be_settled_where_that_hardly_matters(
+    apart: float, settled: bool
+) -> None:
+    heights = cycle([1.0, 1.0 + apart])
+    if settled:
+        outcome = settle(heights)
+    else:
+        with pytest.warns(SuppleWarning, match="did not settle in 8 rounds"):
+            outcome = settle(heights)
+    assert (outcome.rounds, outcome.settled) == (8, settled)
+    assert outcome.change == pytest.approx(apart, rel=0.25)
+
+
+def test_where_nothing_is_near_one_round_is_enough() -> None:
+    outcome = settle(repeat(None))
+    assert (outcome.rounds, outcome.settled, outcome.touching, outcome.force) == (1, True, None, None)
+
+
+def test_what_a_floor_presses_as_a_step_begins_is_without_its_own_motion() -> None:
+    """It comes up by 0.2 m and ends 0.25 m above a vertex: so it was 0.05 m above it."""
+    contacts = replace(floor(0.25), velocity=np.array([[0.0, 2.0, 0.0]]))
+    assert make_loop()._resting_forces(contacts, STEP) == pytest.approx([5.0])
+
+
+def test_springs_across_the_normal_stay_where_a_contact_opens_within_a_step() -> None:
+    loop = make_loop(alpha=0.5)
+    pressed, opened = floor(0.1), floor(-0.1)
+    before = loop._freeze_again(pressed, STEP, ORIGIN, None)
+    assert before is not None
+    for last, engaged in ((before, True), (None, False)):
+        after = loop._freeze_again(opened, STEP, ORIGIN, last)
+        assert after is not None
+        assert after.engaged.tolist() == [engaged]
