@@ -82,7 +82,10 @@ def test_iterative_solvers_reach_their_tolerance(pattern: BlockPattern) -> None:
         assert solver.iterations > 0
 
 
-def test_conjugate_gradients_give_the_same_bits_at_any_thread_count(pattern: BlockPattern) -> None:
+def test_conjugate_gradients_give_the_same_bits_at_any_thread_count(
+    pattern: BlockPattern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supple.linalg.pcg._PARALLEL_FROM", 0)
     data, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
     points = np.random.default_rng(4).normal(size=(COUNT, 3))
     solver, threads, found = ConjugateGradients(pattern, points), numba.get_num_threads(), []

@@ -73,6 +73,8 @@ class _CornerForces:
         self._elements, self._rig, self._samples = elements, rig, samples
         self._columns = basis.columns.reshape(len(basis.mass), 3, basis.rank)
         self.count = samples.count
+        placed = [rig.skeleton.transforms(pose) for pose in samples.poses]
+        self._R, self._t = np.array([R for R, _ in placed]), np.array([t for _, t in placed])
 
     def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
         """(k, 12, t)"""
@@ -81,7 +83,7 @@ class _CornerForces:
         corners = corners.reshape(-1, 4)
         hats = hat_gradients(elements.inverse[who])
         poses, which = np.unique(self._samples.which[numbers], return_inverse=True)
-        A, t = self._rig.frames_in(self._samples.poses[poses], vertices)
+        A, t = self._rig.frames_in(self._R[poses], self._t[poses], vertices)
         U = self._columns[vertices].reshape(3 * len(vertices), -1)
         points = (U @ self._samples.coordinates[:, numbers]).T.reshape(len(numbers), -1, 3) + self._rig.rest[vertices]
         F = np.empty((len(numbers), len(corners), 3, 3))

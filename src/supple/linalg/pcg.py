@@ -10,7 +10,7 @@ run over clusters, each in one order: threads change nothing.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit, prange, set_num_threads
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -25,6 +25,7 @@ __all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
+_PARALLEL_FROM = 10_000  # vertices; threads meet four times an iteration, and wait where others use the cores
 _STIFF = 3.5  # median of springs by diagonal blocks from which on sweeps over springs cost less than iterations
 _NO_SPRINGS = np.zeros((0, 1), np.int64), np.zeros((0, 1, 3)), np.zeros((0, 3, 3))
 
@@ -94,12 +95,17 @@ class ConjugateGradients:
         """x with |A x - b| <= tolerance |b| in the norm of the preconditioner."""
         n = self._rows.pattern.count
         x = np.zeros((n, 3))
-        done = _iterate(
-            self._rows.start, self._rows.columns, self._blocks, self._inverse,
-            self._order, self._start, self._owner, self._arms, self._coarse, *self._springs, *self._joined,
-            b.reshape(n, 3), x, np.zeros((4, n, 3)), np.zeros((4, len(self._joined[0]), 3)),
-            tolerance, self._max_iterations,
-        )  # fmt: skip
+        threads = get_num_threads()
+        set_num_threads(threads if n >= _PARALLEL_FROM else 1)
+        try:
+            done = _iterate(
+                self._rows.start, self._rows.columns, self._blocks, self._inverse,
+                self._order, self._start, self._owner, self._arms, self._coarse, *self._springs, *self._joined,
+                b.reshape(n, 3), x, np.zeros((4, n, 3)), np.zeros((4, len(self._joined[0]), 3)),
+                tolerance, self._max_iterations,
+            )  # fmt: skip
+        finally:
+            set_num_threads(threads)
         if done < 0:
             raise NotPositiveDefinite
         self.iterations = done

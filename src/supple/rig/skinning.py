@@ -112,15 +112,16 @@ class SkinnedRig:
         return _BLENDS[self.mode].frames(R, t, chosen.joints, chosen.weights)
 
     def frames_in(
-        self, poses: FloatArray, vertices: NDArray[np.integer] | None = None
+        self, R: FloatArray, t: FloatArray, vertices: NDArray[np.integer] | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """The same in several poses (s, p) at once: A (s, k, 3, 3) and t [m], (s, k, 3)."""
-        chosen, joints = self.influences.pick(vertices), len(self.skeleton)
-        R, t = (np.concatenate(parts) for parts in zip(*map(self.skeleton.transforms, poses), strict=True))
-        own = chosen.joints + joints * np.arange(len(poses), dtype=np.int32)[:, None, None]
-        weights = np.tile(chosen.weights, (len(poses), 1))
-        A, shift = _BLENDS[self.mode].frames(R, t, own.reshape(weights.shape), weights)
-        return A.reshape(len(poses), -1, 3, 3), shift.reshape(len(poses), -1, 3)
+        """The same in several poses at once, whose transforms are R (s, j, 3, 3) and t (s, j, 3) [m]: A (s, k, 3, 3)
+        and t [m], (s, k, 3)."""
+        chosen, (poses, joints) = self.influences.pick(vertices), R.shape[:2]
+        own = chosen.joints + joints * np.arange(poses, dtype=np.int32)[:, None, None]
+        weights = np.tile(chosen.weights, (poses, 1))
+        blend = _BLENDS[self.mode].frames
+        A, shift = blend(R.reshape(-1, 3, 3), t.reshape(-1, 3), own.reshape(weights.shape), weights)
+        return A.reshape(poses, -1, 3, 3), shift.reshape(poses, -1, 3)
 
     def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Rotations of the skin at all vertices or the chosen ones, (k, 3, 3); of a linear blend, the nearest ones."""

@@ -18,7 +18,7 @@ from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
 from supple.scene.motion_table import MotionTable, PoseKey
 from supple.scene.paint_table import PaintedTable, PaintTable
 from supple.scene.pin import Pin
-from supple.scene.rig_table import RigTable
+from supple.scene.rig_table import AttachTable, RigTable
 from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Painted, Select, Side, Sphere
@@ -51,6 +51,7 @@ TABLES: dict[str, type[Section]] = {
     "pin.turn": Turn,
     "pin.turn.keys": TurnKey,
     "[rig]": RigTable,
+    "[rig.attach]": AttachTable,
     "[[rig.deformer]]": DeformerTable,
     "[[rig.blend_shape]]": BlendShapeTable,
     "[[rig.correction]]": CorrectionTable,

@@ -11,7 +11,7 @@ from supple.scene.pose_table import PoseTable
 from supple.scene.section import FILE, LENGTH, FileName, Section
 from supple.scene.select import Select
 
-__all__ = ["HOLDS", "WEIGHTS", "RigTable"]
+__all__ = ["HOLDS", "WEIGHTS", "AttachTable", "RigTable"]
 
 WEIGHTS = ("heat", "biharmonic", "file")  #: ways to find weights; any other text names a file of them
 HOLDS = ("bones", "none")
