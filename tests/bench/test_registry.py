@@ -16,6 +16,7 @@ def _rows(size, only=""):
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
+    monkeypatch.setattr("supple.bench.registry.find_benchmarks", lambda: {"one": Benchmark("one", "", _rows)})
 
 
 def test_rows_are_told_one_by_one_and_kept():
@@ -32,5 +33,5 @@ def test_a_row_is_asked_for_by_whole_words():
     assert [row["case"] for row in found["rows"]] == ["drop x1"]
     with pytest.raises(SceneError, match="has no row with 'x1000'"):
         run_benchmark(Benchmark("one", "", _rows), "small", 1, only="x1000")
-    with pytest.raises(SceneError, match="takes no --only"):
+    with pytest.raises(SceneError, match="takes no --only: that is for one"):
         run_benchmark(Benchmark("all", "", lambda size: []), "small", 1, only="x1")

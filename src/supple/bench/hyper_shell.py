@@ -1,8 +1,6 @@
 """Hyper-reduced projective dynamics: a thin shell held at one end bends over under its weight."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,6 @@ import numpy as np
 from supple.bench.hyper_case import STEP, Case, make_mesh
 from supple.bench.hyper_figures import PAPER
 from supple.bench.hyper_measure import (
-    PROJECTIONS,
     Row,
     fill,
     measure_frames,
@@ -19,7 +16,6 @@ from supple.bench.hyper_measure import (
     run_unreduced,
     travel,
 )
-from supple.bench.only import is_asked
 from supple.constraint import ProjectiveBody, Shell
 from supple.elastic import Pins
 from supple.io.load import load_surface
@@ -29,28 +25,21 @@ from supple.method import SpaceSizes
 __all__ = ["run"]
 
 _TETS = {"small": 4_000, "paper": 680_000}  # of the solid whose surface it is: 24,000 vertices
-_SIZES = SpaceSizes(handles=45, functions=50)  # 540 and 300 dofs
+_SIZES = SpaceSizes(handles=45, functions=50, projection="fit")  # 540 and 300 dofs
 _SHELL = Shell(young=2e4, poisson=0.3, thickness=4e-3, density=1000.0)
 _SHAPE, _HELD, _FRAMES = "hand", 0.05, 40
 
 
-def run(size: str, mesh: Path | None = None, only: str = "") -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", for the surface of a file if one is given.
-
-    Rows are asked for by projection.
-    """
+def run(size: str, mesh: Path | None = None) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", for the surface of a file if one is given."""
     surface = make_mesh(None, _SHAPE, _TETS[size]).surface() if mesh is None else _load(mesh)
-    case, few = _hold(surface), _hold(make_mesh(None, _SHAPE, 2_000).surface())
-    full = cache(partial(run_unreduced, case))
-    for projection in PROJECTIONS:
-        if is_asked(only, case.name, projection):
-            sizes = replace(_SIZES, projection=projection)
-            run_hyper(few, sizes)  # kernels compile or load
-            found = run_hyper(case, sizes)
-            motion = measure_motion(found, full(), travel(full().frames, case.start))
-            yield fill({**measure_frames(found, full()), "rms_error": motion})
-    if not only:
-        yield fill(PAPER["glove"])
+    case = _hold(surface)
+    full = run_unreduced(case)
+    run_hyper(_hold(make_mesh(None, _SHAPE, 2_000).surface()), _SIZES)  # kernels compile or load
+    found = run_hyper(case, _SIZES)
+    motion = measure_motion(found, full, travel(full.frames, case.start))
+    yield fill({**measure_frames(found, full), "rms_error": motion})
+    yield fill(PAPER["glove"])
 
 
 def _load(path: Path) -> TriMesh:
