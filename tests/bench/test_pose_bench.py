@@ -1,8 +1,11 @@
 """A benchmark of pose space on a body so small that its columns can be checked."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
+from supple.bench import Benchmark, run_benchmark
 from supple.bench.pose_case import CASES, PAPER, PoseCase, make_actor
 from supple.bench.pose_measure import choose, full_run, measure, train
 
@@ -23,6 +26,19 @@ def test_a_row_has_all_keys_and_adds_up() -> None:
     assert row["heldout_error_int"] <= 0.03
     assert 0.0 < row["rms_error"] < 1.0  # as wrong as flesh that does not move at all
     assert all(np.isfinite(value) for value in row.values())
+
+
+def test_rows_are_told_when_they_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
+
+    def rows(size: str) -> Iterator[dict[str, int]]:
+        for number in range(2):
+            assert told == [{"number": k} for k in range(number)]
+            yield {"number": number}
+
+    told: list[dict[str, int]] = []
+    found = run_benchmark(Benchmark("two", "two rows", rows), "small", 1, tell=told.append)
+    assert found["rows"] == told == [{"number": 0}, {"number": 1}]
 
 
 @pytest.mark.parametrize("name", CASES)
