@@ -36,6 +36,13 @@ def test_rows_have_the_keys_in_order_and_agree_with_their_steps(runs):
     assert runs[1].row["max_error"] < 5e-3
 
 
+def test_rows_can_be_asked_for_by_estimator_and_throttle():
+    asked = (*ASKED, Asked("checks", 0.0))
+    found = [(one.row["estimator"], one.row["throttle"]) for one in measure(make_beam(300, 3), asked, "checks 0.0")]
+    assert found == [("checks", 0.0)]
+    assert not list(measure(make_beam(300, 3), asked, "paper 2.0"))
+
+
 def test_published_rows_are_those_of_the_paper():
     for row in (*BEAM, *HEAD, *PENDULUM, *RICH_HEAD):
         assert tuple(fill(row)) == KEYS

@@ -1,5 +1,6 @@
 """Skipping steps: never worse than asked, nothing skipped at tolerance zero, full steps where something new happens."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -201,6 +202,19 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
     assert sum(report.skip.checked for report in reports) <= 12
     assert work["appended"] <= 0.45 * len(reports)
     assert work["principal"] <= 0.15 * len(reports)
+
+
+def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_longer_than_the_full_one():
+    body = thin_beam(100)
+    solvers = [FullSolver(body, integrator="newmark"), SkippingSolver(body, integrator="newmark", tolerance=3e-5)]
+    spent: list[list[float]] = [[], []]
+    for _ in range(3):  # the fastest counts: the first compiles, others may be disturbed
+        for solver, seconds in zip(solvers, spent, strict=True):
+            begin = time.process_time()
+            _, reports = run(solver, 20)
+            seconds.append(time.process_time() - begin)
+    assert share_skipped(reports) == 0.0
+    assert min(spent[1]) < 1.1 * min(spent[0])
 
 
 def test_what_was_learned_is_used_again_when_the_motion_returns():

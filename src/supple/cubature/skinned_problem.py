@@ -40,7 +40,12 @@ class RecordedForces:
         """Those at a displacement [m], (n, 3), in a pose."""
         alone = Basis(u.reshape(-1, 1), body.mass, "a displacement", np.ones(1))
         sample = SkinnedSamples(pose[None], np.zeros(1, np.intp), np.ones((1, 1)))
-        return cls(_CornerForces(ElementMap(body), rig, alone, sample).at(slice(None), slice(None)))
+        return cls.sampled(body, rig, alone, sample)
+
+    @classmethod
+    def sampled(cls, body: Body, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples) -> "RecordedForces":
+        """Those of samples in the coordinates of a basis."""
+        return cls(_CornerForces(ElementMap(body), rig, basis, samples).at(slice(None), slice(None)))
 
     def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
         """Of some elements in some samples, (k, 12, t)."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.problem import Problem
-from supple.cubature.skinned_problem import skinned_problem
+from supple.cubature.skinned_problem import RecordedForces, recorded_problem
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
@@ -68,7 +68,7 @@ class Carrier:
             return ElementProblem(self.body, basis, Snapshots.record(self.body, fields))
         coordinates = basis.columns.T @ (basis.metric[:, None] * fields)
         samples = SkinnedSamples(np.stack([window.poses[k] for k in who]), np.arange(len(who)), coordinates)
-        return skinned_problem(self.body, self.rig, basis, samples)
+        return recorded_problem(self.body, basis, RecordedForces.sampled(self.body, self.rig, basis, samples))
 
     def carry(self, learned: Learned, pose: FloatArray) -> Learned:
         """What was learned, in a pose."""

@@ -33,7 +33,7 @@ _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hol
 _FEWEST = 10  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
-_WORTH = 20  # reduced steps in a row that pay for training
+_WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
 _PAUSES = 4, 128  # full steps between trainings that do not pay
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
@@ -93,6 +93,7 @@ class Learner:
         self._integrator = integrator
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
+        self._worth = int(np.clip(_WORTH[0] / (3 * len(carrier.body.mass)), *_WORTH[1:]))
         self._rest: tuple[bytes, RestStiffness] | None = None
 
     def observe(self, memory: Memory, step: FullStep) -> Memory:
@@ -198,7 +199,7 @@ class Learner:
         What was learned and brought but a few lets the next training wait, unless it had been kept. It is not tried
         again before something else was learned, but where contacts alone ended it.
         """
-        if why is Refusal.ERROR and skipped < _WORTH:
+        if why is Refusal.ERROR and skipped < self._worth:
             if not memory.progress.recalled:
                 return self.pause(memory)
             return replace(memory, progress=memory.progress._replace(passes=0, known=0, recalled=0))

@@ -79,11 +79,16 @@ class LearnedModel:
         size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
         self._floor = 1e-13 * learned.stiffness * float(size)  # forces of a strain of 1e-13: below it all is round-off
         self._origin = body.mesh.vertices + learned.offset
+        # Only reading all columns costs more on larger meshes: what they gave last is kept
+        self._pulled = self._placed = (np.full(1, np.nan), np.zeros(0))
 
     def positions(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Of all or of chosen vertices [m], (k, 3)."""
-        origin = self._origin if vertices is None else self._origin[vertices]
-        return np.asarray(origin + self.learned.basis.lift(q, vertices))
+        if vertices is not None:
+            return np.asarray(self._origin[vertices] + self.learned.basis.lift(q, vertices))
+        if not np.array_equal(self._placed[0], q):
+            self._placed = q.copy(), self._origin + self.learned.basis.lift(q)
+        return self._placed[1]
 
     def project(self, x: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
         """Coordinates of a motion (n, 3) each, (3, r)."""
@@ -108,7 +113,9 @@ class LearnedModel:
         them.
         """
         e, s = self._elements, self._scratch
-        pull, M, back = self.learned.basis.columns.T @ load.ravel(), _NOTHING, np.zeros(self._rank)
+        if not np.array_equal(self._pulled[0], load):
+            self._pulled = load, self.learned.basis.columns.T @ load.ravel()
+        pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
             pull = pull + back
