@@ -44,8 +44,8 @@ def _in_time(values: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
 
 def _error(case: Case, track: Track) -> FloatArray:
     """Distance from the full run relative to its displacement, frame by frame."""
-    rest, exact = case.body.mesh.vertices, case.full.x
-    lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest[None]))
+    exact, rest = case.full.x, np.array([case.find_rest(k) for k in range(len(case.inputs))])
+    lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest))
     return np.asarray(np.maximum(lost / np.maximum(moved, 1e-300), _LEAST))
 
 
