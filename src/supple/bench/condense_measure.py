@@ -161,7 +161,9 @@ def _judge(case: Case, track: Track) -> tuple[float, float]:
     body, rest, exact = case.body, case.body.mesh.vertices, case.full
     spread = Spread(rest, body.mesh.vertex_neighbours())
     side = float(np.ptp(rest, axis=0).max())
-    lost = moved = worst = far = 0.0
+    lost = moved = worst = 0.0
+    # Of the whole run: where contact begins, nothing has moved yet
+    far = max(float(np.linalg.norm(x - case.find_rest(k), axis=1).max()) for k, x in enumerate(exact.x))
     for k, (x, truth, report) in enumerate(zip(track.x, exact.x, exact.reports, strict=True)):
         if report.touching is None:
             continue
@@ -169,6 +171,5 @@ def _judge(case: Case, track: Track) -> tuple[float, float]:
         lost += float(body.mass @ ((x - truth) ** 2).sum(axis=1))
         moved += float(body.mass @ ((truth - still) ** 2).sum(axis=1))
         patch = spread.reach(np.unique(report.touching.vertex), _PATCH * side)
-        far = max(far, float(np.linalg.norm(truth - still, axis=1).max()))  # so far: what leaves is small again
         worst = max(worst, float(np.linalg.norm((x - truth)[patch], axis=1).max()) / far)
     return float(np.sqrt(lost / max(moved, 1e-300))), worst
