@@ -1,6 +1,9 @@
-"""The benchmark of the capsule has the rows it documents, and draws what it says."""
+"""The benchmarks of condensation have the rows they document, and draw what they say."""
 
-from supple.bench import condense_capsule
+import pytest
+
+from supple.bench import condense_capsule, condense_character, condense_figure
+from supple.material import StableNeoHookean
 
 KEYS = (
     "tets vertices rank elements weights radius full_ms subspace_ms avg_active avg_ms avg_speedup worst_active "
@@ -9,15 +12,38 @@ KEYS = (
 )
 
 
-def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -> None:
-    monkeypatch.setitem(condense_capsule._TETS, "small", 400)
-    rows = condense_capsule.run("small", tmp_path, 4)
-    cases = [(weights, radius) for weights in ("subtract", "paper") for radius in (0.08, 0.15, 0.25)]
-    assert [(row["weights"], row["radius"]) for row in rows] == cases
+def check(rows, radii) -> None:
+    assert [(row["weights"], row["radius"]) for row in rows] == [(w, r) for w in ("subtract", "paper") for r in radii]
     for row in rows:
         assert " ".join(row) == KEYS
         assert 0.0 < row["worst_active"] < 1.0
         assert row["rms_error"] < row["rms_error_subspace"]
-    assert rows[2]["patch_error"] < rows[2]["patch_error_subspace"]
+
+
+def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -> None:
+    monkeypatch.setitem(condense_capsule._TETS, "small", 400)
+    monkeypatch.setattr(condense_capsule, "_RADII", (0.15, 0.25))
+    monkeypatch.setattr(condense_capsule, "Corotational", StableNeoHookean)  # whose kernels other tests compile
+    rows = condense_capsule.run("small", tmp_path, 4)
+    check(rows, (0.15, 0.25))
+    assert rows[1]["patch_error"] < rows[1]["patch_error_subspace"]
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {f"condense-capsule{kind}.png" for kind in ("", "-error", "-share", "-time")}
+
+
+@pytest.mark.filterwarnings("ignore::supple.errors.SuppleWarning")  # so coarse that bones stand out of it
+def test_figure_between_walls_has_its_rows(monkeypatch, capsys) -> None:
+    small = condense_character.CASES["figure"]._replace(radii=(0.12,), sizes={"small": (600, 4, 4, 4)})
+    monkeypatch.setitem(condense_character.CASES, "figure", small)
+    monkeypatch.setattr(condense_character, "_FLESH", StableNeoHookean(young=2e4, poisson=0.3))
+    rows = condense_figure.run("small")
+    check(rows, (0.12,))
+    assert len(capsys.readouterr().err.splitlines()) == len(rows), "each row is told as soon as it is there"
+
+
+@pytest.mark.parametrize("name", sorted(condense_character.CASES))
+def test_cases_name_poses_that_there_are(name: str) -> None:
+    sketch = condense_character.CASES[name]
+    poses = condense_character.make_character(sketch.shape).poses
+    assert {*sketch.learned, *sketch.played} <= set(poses)
+    assert set(sketch.sizes) == {"small", "paper"}

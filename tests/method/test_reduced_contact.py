@@ -255,7 +255,7 @@ def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> No
     state = solver.from_full(body.mesh.vertices, 0 * body.mesh.vertices, 0 * body.mesh.vertices)
     inputs = Moment(0.01, np.zeros((0, 3)))
     springs, drag = solver._handles.of_live(state.live), (np.zeros((0, 0)), np.zeros(RANK))
-    step = solver._moving.prepare(state, inputs, 0.01, [], springs, drag)
+    step = solver.moving.prepare(state, inputs, 0.01, [], springs, drag)
     normal = rng.standard_normal((count, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     weights = np.concatenate([np.ones((count, 1)), -rng.dirichlet(np.ones(3), count)], axis=1)

@@ -44,21 +44,24 @@ def _in_time(values: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
 
 def _error(case: Case, track: Track) -> FloatArray:
     """Distance from the full run relative to its displacement, frame by frame."""
-    rest, exact = case.body.mesh.vertices, case.full.x
-    lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest[None]))
+    exact, rest = case.full.x, np.array([case.find_rest(k) for k in range(len(case.inputs))])
+    lost, moved = (np.sqrt(((x - exact) ** 2).sum(axis=(1, 2))) for x in (track.x, rest))
     return np.asarray(np.maximum(lost / np.maximum(moved, 1e-300), _LEAST))
 
 
 def _draw(case: Case, shown: Mapping[str, Track]) -> NDArray[np.uint8]:
-    """The last frame in full space, condensed, and in the subspace alone."""
+    """The last of the fullest frames in full space, condensed, and in the subspace alone."""
     runs = {"full space": case.full, **shown, "subspace alone": case.alone}
     triangles = case.body.mesh.surface_triangles()
-    camera = Camera.fit(find_bounds(one.x[-1] for one in runs.values()), aspect=_WIDTH / _HEIGHT, azimuth=0.0)
+    shares = np.max([one.shares for one in shown.values()], axis=0)
+    last = len(shares) - 1 - int(np.argmax(shares[::-1]))
+    camera = Camera.fit(find_bounds(one.x[last] for one in runs.values()), aspect=_WIDTH / _HEIGHT, azimuth=0.0)
     panels = []
     for caption, one in runs.items():
         active = np.zeros(len(case.body.mass), int)
-        active[one.full[-1]] = 1
+        active[one.full[last]] = 1
         panels.append(render(
-            one.x[-1], triangles, camera=camera, colour=_COLOURS[active], caption=caption, width=_WIDTH, height=_HEIGHT
+            one.x[last], triangles, camera=camera, colour=_COLOURS[active], caption=caption,
+            width=_WIDTH, height=_HEIGHT,
         ))  # fmt: skip
     return join_pictures(panels)

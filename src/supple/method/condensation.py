@@ -15,6 +15,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings
+from supple.method.condensation_carried import CarriedSteps
 from supple.method.condensation_error import ErrorOracle
 from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
 from supple.method.condensation_potential import Weights
@@ -23,7 +24,6 @@ from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_skinned import SkinnedSteps
 from supple.method.condensation_state import CondensedState, fold_back
 from supple.method.condensation_step import CondensedStep, Overlap, Tools
-from supple.method.condensation_still import StillSteps, StillSubspace
 from supple.method.condensation_subspace import Steps
 from supple.method.contact_samples import find_flesh
 from supple.method.full import FullSolver
@@ -51,7 +51,7 @@ _SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared,
 
 
 class CondensationSolver:
-    """Static and implicit Euler steps of a body held by pins that stand still, or by the bones of its rig."""
+    """Static and implicit Euler steps of a body held by pins, or by the bones of its rig."""
 
     name = "condensation"
 
@@ -230,7 +230,10 @@ class CondensationSolver:
         else:
             with watch.phase("contact"):
                 x = self._lift(state)
-                predicted = step.carry() if self.is_static else x + h * self._lift(state, 1)
+                if not self.is_static:
+                    predicted = x + h * self._lift(state, 1)
+                else:  # what a body meets of itself on the way of its bones takes long to find
+                    predicted = x if self._loop.detector.settings.self_contact else step.carry()
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
@@ -295,7 +298,7 @@ def _make_steps(
         if rig is not None:
             raise SceneError("the body has a rig and the model is of a body without one: train again.")
         solver = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
-        return StillSteps(body, solver, StillSubspace(body, model.basis), integrator)
+        return CarriedSteps(solver, integrator)
     if rig is None:
         raise SceneError("the model is of a body with a rig: give the rig, or train again.")
     skinned = SkinnedSolver(body, rig, model, integrator=integrator, tolerance=tolerance)

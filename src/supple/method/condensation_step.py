@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from supple.contact.potential import ContactPotential
 from supple.elastic import elastic_gradient
 from supple.method.condensation_footing import Footing
+from supple.method.condensation_loads import find_pushed, push_full
 from supple.method.condensation_newton import measure, minimise
 from supple.method.condensation_oracle import Oracle, Sight
 from supple.method.condensation_potential import Condensed, Share, Weights
@@ -24,7 +25,7 @@ from supple.method.condensation_subspace import Ahead, Steps
 from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.solve.events import Grab
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import Integrator
 from supple.solve.newton import NewtonFailure
@@ -100,7 +101,7 @@ class CondensedStep:
         self._seen, self._tally, self._watch, self._rules = seen, tally, watch, rules
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
-        self._pushed, self._loaded = self._find_pushed(4), self._find_pushed()
+        self._pushed, self._loaded = (find_pushed(state.live.grabs, self._forces, most) for most in (4, None))
         self.wanted = np.zeros(0, np.int32)
         self._rounds = 0
         self._region: Region | None = None
@@ -219,13 +220,6 @@ class CondensedStep:
         below = self._tools.steps.arrive(self._state.below, self.ahead, z[size:].copy(), self._inputs)
         return self._state._replace(below=below, full=self.region.full, motion=motion, steps=self._state.steps + 1)
 
-    def _find_pushed(self, most: int | None = None) -> IntArray:
-        """Vertices that a user pulls, or that forces on no more than `most` vertices push."""
-        pushed = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
-        loads = [force.vertices for force in self._forces if isinstance(force, NodalForce)]
-        pushed += [np.asarray(load, np.int32) for load in loads if most is None or len(load) <= most]
-        return np.unique(np.concatenate([np.zeros(0, np.int32), *pushed]))
-
     def _unbalance(self, state: CondensedState, forces: Sequence[Force], vertices: IntArray) -> FloatArray:
         """Elastic and inertial forces less loads at chosen vertices, ascending, in a state [N], (k, 3)."""
         ground, body = self._tools.ground, self._tools.ground.body
@@ -237,7 +231,7 @@ class CondensedStep:
         if not self._still:
             moves = state.place(ground, region.full, 2) + body.damping.mass * state.place(ground, region.full, 1)
             out += region.mass[:, None] * moves
-        out -= self._push(region, forces).reshape(-1, 3)
+        out -= push_full(region, forces).reshape(-1, 3)
         found = np.empty_like(out)
         found[order] = out
         return found
@@ -264,7 +258,7 @@ class CondensedStep:
         self.z = self._begin if old is None else self._arrive_in(old, footing)
         self._region = region
         x, v, a = (ground.subspace.field(self._state.below, level, region.full).ravel() for level in range(3))
-        push = self._push(region, self._forces)
+        push = push_full(region, self._forces)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
             Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push),
@@ -282,20 +276,6 @@ class CondensedStep:
         x = footing.stance.place(q, region.full)
         x[np.searchsorted(region.full, old.full)] = self.z[: old.size].reshape(-1, 3)
         return np.concatenate([x.ravel(), q])
-
-    def _push(self, region: Region, forces: Sequence[Force]) -> FloatArray:
-        """External forces on the full vertices [N], (3 f,)."""
-        total = np.zeros((len(region.full), 3))
-        for force in forces:
-            if isinstance(force, Gravity):
-                total += region.mass[:, None] * np.asarray(force.acceleration)
-            if not isinstance(force, NodalForce):
-                continue
-            place = np.searchsorted(region.full, force.vertices)
-            place[place == len(region.full)] = 0
-            own = region.full[place] == force.vertices if len(region.full) else np.zeros(len(place), bool)
-            np.add.at(total, place[own], np.asarray(force.weights)[own, None] * np.asarray(force.vector))
-        return total.ravel()
 
     def _join(self, potential: ContactPotential | None) -> Condensed:
         """The step with a round's contacts and the user's grabs."""

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
-from supple.errors import SceneError
-from supple.method.condensation_subspace import Ahead, Quadratic, Vertices, fit_left
+from supple.method.condensation_subspace import Ahead, Quadratic, Subspace, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_handles import Handles
 from supple.method.reduced_state import ReducedState
@@ -56,11 +55,15 @@ class StillSteps:
     """Moves it, with the reduced solver where no vertex is full."""
 
     def __init__(self, body: Body, solver: ReducedSolver, subspace: StillSubspace, integrator: str) -> None:
-        self.subspace, self._solver, self._body = subspace, solver, body
+        self._still, self._solver, self._body = subspace, solver, body
         self._integrator = INTEGRATORS[integrator]
         self._is_static = integrator == "static"
         basis, rule = solver.model.basis, solver.model.rule
         self._elements = ReducedElements.build(body, basis.columns, rule.members, rule.weights)
+
+    @property
+    def subspace(self) -> Subspace:
+        return self._still
 
     def start(self, inputs: Inputs | None) -> ReducedState:
         return self._solver.start(inputs)
@@ -75,8 +78,6 @@ class StillSteps:
         last: ReducedState | None = None,
     ) -> ReducedState:
         state = self._solver.from_full(x, v, a, time)
-        if state.is_framed:
-            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")
         return state if last is None else state._replace(live=last.live)
 
     def step(self, below: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
@@ -84,7 +85,6 @@ class StillSteps:
         return self._solver.step(below._replace(elastic=size), inputs)
 
     def prepare(self, below: ReducedState, inputs: Inputs) -> Ahead:
-        self._refuse_moving_pins(inputs)
         (q, v, a), h, damping, factor = below.shapes, inputs.duration, self._body.damping, below.live.stiffness
         motion = self._integrator(q, v, a, h)
         slowed = motion.cv * damping.mass
@@ -99,7 +99,7 @@ class StillSteps:
             return M, M @ motion.xv
 
         return Ahead(
-            self.subspace, self._elements if factor == 1.0 else self._elements.with_stiffness(factor), inertia, load,
+            self._still, self._elements if factor == 1.0 else self._elements.with_stiffness(factor), inertia, load,
             q, motion.xa + a / motion.ca if motion.ca else q, lambda x, vertices: x, lambda x: x, resist,
         )  # fmt: skip
 
@@ -111,11 +111,6 @@ class StillSteps:
     def unpack(self, arrays: Arrays) -> ReducedState:
         return ReducedState.unpack(arrays)
 
-    def _refuse_moving_pins(self, inputs: Inputs) -> None:
-        rest = self._body.mesh.vertices[self._body.pins.vertices]
-        if not (np.array_equal(inputs.begin.targets, rest) and np.array_equal(inputs.end.targets, rest)):
-            raise SceneError("condensation needs pins that stand where they rest: use the full solver.")
-
     @cached_property
     def _handles(self) -> Handles:
-        return Handles(self.subspace.rows(), self._body.mass, 0.0)
+        return Handles(self._still.rows(), self._body.mass, 0.0)

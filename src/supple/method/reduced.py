@@ -95,7 +95,7 @@ class ReducedSolver:
         self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads")
         self._touching: Touching | None = None
         if touches:
-            self._touching = Touching(body, self._shapes, self.rank, Detector(body, colliders, contact))
+            self._touching = Touching(body, self.shapes, self.rank, Detector(body, colliders, contact))
 
     def start(self, inputs: Inputs | None = None) -> ReducedState:
         x = self.body.mesh.vertices
@@ -128,13 +128,13 @@ class ReducedSolver:
 
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.is_framed:
-            return self._moving.field(state, 0, vertices)
+            return self.moving.field(state, 0, vertices)
         origin = self._origin
         return (origin if vertices is None else origin[vertices]) + self.model.basis.lift(state.shapes[0], vertices)
 
     def to_full(self, state: ReducedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         if state.is_framed:
-            return self._moving.field(state, 0), self._moving.field(state, 1), self._moving.field(state, 2)
+            return self.moving.field(state, 0), self.moving.field(state, 1), self.moving.field(state, 2)
         v, a = (self.model.basis.lift(state.shapes[k]) for k in (1, 2))
         return self.positions(state), v, a
 
@@ -144,7 +144,7 @@ class ReducedSolver:
         x, v, a = (np.asarray(field, np.float64) for field in (x, v, a))
         held, rest = self.body.pins.vertices, self.body.mesh.vertices
         if self.is_free or not np.array_equal(x[held], rest[held]):
-            state = self._moving.project(x, v, a, time)
+            state = self.moving.project(x, v, a, time)
         else:
             q = np.array([self.model.basis.project(field) for field in (x - rest, v, a)])
             state = ReducedState(time, q)
@@ -168,7 +168,7 @@ class ReducedSolver:
         ]
 
     def _single(self, state: ReducedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> ReducedState:
-        if state.is_framed or self._touching is not None or not self._rests(inputs.end):
+        if state.is_framed or self._touching is not None or not self.rests(inputs.end):
             return self._step_framed(state, inputs, tally, watch)
         live = state.live
         scale, elements = self._stiffened(live.stiffness)
@@ -202,7 +202,7 @@ class ReducedSolver:
         if self._novelty is not None:
             self._novelty.look(forces)
             if live.grabs or len(live.added.vertices):
-                self._novelty.look_live(live, self._rests(end))
+                self._novelty.look_live(live, self.rests(end))
         return [self._handles.of_force(force) for force in forces]
 
     def _extras(self, state: ReducedState, elements: ReducedElements, h: float) -> tuple[FloatArray, FloatArray]:
@@ -234,7 +234,7 @@ class ReducedSolver:
         return beta / h * elements.stiffness(q, form=VISCOUS), q
 
     def _step_framed(self, state: ReducedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> ReducedState:
-        moving, live, h = self._moving, state.live, inputs.duration
+        moving, live, h = self.moving, state.live, inputs.duration
         state = moving.centre_rates(state if state.is_framed else moving.enframe(state), inputs.end, h)
         scale, elements = self._stiffened(live.stiffness)
         pushed = self._act(live, inputs.end)
@@ -257,7 +257,7 @@ class ReducedSolver:
             self.tolerance,
             self._most,
         )
-        rest = elements.rest + self._strained @ step.loads.tail
+        rest = elements.rest + self.strained @ step.loads.tail
         minimise = partial(minimise_whole, elements, rest, self._framed_scratch)
         newton = ReducedStep(step, (FRAMED, TOUCHING), minimise, limits, tally, fail)
         relief, pairs = None, NO_PAIRS
@@ -294,7 +294,7 @@ class ReducedSolver:
             self._scaled = factor, self._elements.with_stiffness(factor)
         return self._scaled
 
-    def _rests(self, end: Moment) -> bool:
+    def rests(self, end: Moment) -> bool:
         """Whether the pins are where they are at rest."""
         return not self.is_free and end.targets.tobytes() == self._held  # bytes: a step has no time for array_equal
 
@@ -303,7 +303,7 @@ class ReducedSolver:
         return np.asarray(self.body.mass @ self.body.mesh.vertices / self.body.mass.sum())
 
     @cached_property
-    def _shapes(self) -> FloatArray:
+    def shapes(self) -> FloatArray:
         """Ψ = (X, U, S), X from the centre of mass, (n, 3, m)."""
         n, model = len(self.body.mass), self.model
         about = (self._origin - self._centre)[:, :, None]
@@ -313,16 +313,17 @@ class ReducedSolver:
     @cached_property
     def _handles(self) -> Handles:
         hold = float(self.body.mass.sum() * self.model.basis.importance.max())
-        return Handles(self._shapes, self.body.mass, hold)
+        return Handles(self.shapes, self.body.mass, hold)
 
     @cached_property
-    def _moving(self) -> Moving:
+    def moving(self) -> Moving:
+        """What takes it along with a frame."""
         carrier = None if self.is_free else Carrier(self.body, self.model.carried)
-        frames = Frames(self._shapes, self.body.mass, self.rank)
-        return Moving(self.body, self._shapes, self._centre, frames, carrier, self._integrator)
+        frames = Frames(self.shapes, self.body.mass, self.rank)
+        return Moving(self.body, self.shapes, self._centre, frames, carrier, self._integrator)
 
     @cached_property
-    def _strained(self) -> FloatArray:
+    def strained(self) -> FloatArray:
         """Deformation gradients by p, (9 c, s)."""
         rule = self.model.rule
         return ReducedElements.build(self.body, self.model.carried, rule.members, rule.weights).gradient

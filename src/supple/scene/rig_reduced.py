@@ -48,8 +48,8 @@ def _list_uncondensed(scene: Scene) -> Iterator[str]:
     for number, pin in enumerate(scene.pin):
         if scene.rig is not None:
             yield f"a pin[{number}] of a body with a [rig]: let bones hold it by rig.hold"
-        if pin.move is not None or pin.turn is not None or pin.from_ is not None or pin.until is not None:
-            yield f"a pin[{number}] that moves, comes or goes: let it stand"
+        if pin.from_ is not None or pin.until is not None:
+            yield f"a pin[{number}] that comes or goes: let it hold all the time"
     if scene.time.integrator == "newmark":
         yield 'time.integrator = "newmark": use "implicit_euler" or "static"'
     if scene.rig is not None:

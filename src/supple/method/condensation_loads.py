@@ -1,0 +1,37 @@
+"""What users and forces do to full vertices."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.condensation_region import Region
+from supple.solve.events import Grab
+from supple.solve.forces import Force, Gravity, NodalForce
+
+__all__ = ["find_pushed", "push_full"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+def find_pushed(grabs: Sequence[Grab], forces: Sequence[Force], most: int | None) -> IntArray:
+    """Vertices that a user pulls, or that forces on no more than `most` vertices push, ascending."""
+    pushed = [np.asarray(grab.vertices, np.int32) for grab in grabs]
+    loads = [force.vertices for force in forces if isinstance(force, NodalForce)]
+    pushed += [np.asarray(load, np.int32) for load in loads if most is None or len(load) <= most]
+    return np.unique(np.concatenate([np.zeros(0, np.int32), *pushed]))
+
+
+def push_full(region: Region, forces: Sequence[Force]) -> FloatArray:
+    """External forces on the full vertices [N], (3 f,)."""
+    total = np.zeros((len(region.full), 3))
+    for force in forces:
+        if isinstance(force, Gravity):
+            total += region.mass[:, None] * np.asarray(force.acceleration)
+        if not isinstance(force, NodalForce) or not len(region.full):
+            continue
+        place = np.minimum(np.searchsorted(region.full, force.vertices), len(region.full) - 1)
+        own = region.full[place] == force.vertices
+        np.add.at(total, place[own], np.asarray(force.weights)[own, None] * np.asarray(force.vector))
+    return total.ravel()
