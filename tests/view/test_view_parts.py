@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
 from supple.view.bones import is_bone_file, open_bones
 from supple.view.fields import find_values, list_fields
+from supple.view.figures import _step_back
 from supple.view.guard import Guard
 from supple.view.launch import Builder, Look, _find_scene, view_file
 from supple.view.overlays import list_overlays
@@ -234,6 +236,20 @@ def test_page_measures_in_body_sizes() -> None:
     assert room.size == pytest.approx(0.06)
     assert np.linalg.norm(np.diff(room.enter(points), axis=0)) == pytest.approx(1.0)
     assert room.leave(room.enter(points)) == pytest.approx(points, abs=1e-8)
+
+
+@pytest.mark.parametrize("up_axis", ["y", "z"])
+@pytest.mark.parametrize("aspect", [0.4, 0.55, 0.9, 1.6])
+def test_narrow_window_shows_the_whole_body_above_its_middle(aspect: float, up_axis: str) -> None:
+    room = Room(np.zeros(3), 1.0, up_axis)
+    camera = SimpleNamespace(aspect=aspect, position=room.eye, look_at=np.zeros(3))
+    _step_back(SimpleNamespace(camera=camera), room)
+    ahead = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
+    right = np.cross(ahead, room.up) / np.linalg.norm(np.cross(ahead, room.up))
+    depth, height = -camera.position @ ahead, -camera.position @ np.cross(right, ahead)
+    tall, wide = np.tan(0.35) * depth, np.tan(0.35) * aspect * depth  # halves of what is seen at the body's depth
+    assert min(wide, tall - height) > 0.5  # the body's size is 1
+    assert height > 0.3 * tall if aspect < 0.6 else height >= -1e-12
 
 
 def test_point_of_a_render_mesh_is_held_by_the_tets_around_it(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ __all__ = ["Figures", "as_rgb", "set_scene"]
 FloatArray = NDArray[np.float64]
 PULL_COLOUR = (220, 60, 40)
 NARROW = 1.0  #: width over height of a window below which one steps back
-LOWER = 0.19  #: how far below the body one then looks, over the distance
+LOWER = 0.4  #: how far below the body one looks in a window without width, over the distance
 SAG = 0.5  #: body sizes from the body at rest down to the grid
 
 
@@ -52,7 +52,7 @@ def _step_back(client: Any, room: Room) -> None:
     """In a narrow window look from farther away, the body above the panel that covers the lower part."""
     narrow = NARROW / max(client.camera.aspect, 0.2)
     if narrow > 1.0:
-        lower = LOWER * float(np.linalg.norm(room.eye)) * narrow * room.up
+        lower = LOWER * (narrow - 1.0) * float(np.linalg.norm(room.eye)) * room.up
         client.camera.position = narrow * room.eye - lower
         client.camera.look_at = -lower
 
