@@ -27,3 +27,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder shared/data beside the repository is absent")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was not tried for want of a browser, which a row of dots does not."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if "no Chromium" in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(
+            f"{len(skipped)} tests of the viewer's page were not tried: no chromium or google-chrome is on the PATH.",
+            yellow=True,
+        )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,12 +18,14 @@ from supple.scene import build_scene, parse_scene
 from supple.scene.progress import FrameRow, SilentListener
 from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
+from supple.view.bones import is_bone_file, open_bones
 from supple.view.fields import find_values, list_fields
+from supple.view.figures import _step_back
 from supple.view.guard import Guard
 from supple.view.launch import Builder, Look, _find_scene, view_file
 from supple.view.overlays import list_overlays
 from supple.view.paint import STEPS, sort_triangles
-from supple.view.playback import Playback
+from supple.view.playback import Playback, RunReel
 from supple.view.player import Shown
 from supple.view.recording import save_events, save_take
 from supple.view.room import Room
@@ -58,7 +61,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def play(source: Path, frames: int = 4) -> Take:
-    take = Take(Builder(Look(source, {}))({}, lambda _: None))
+    take = Take(Builder(Look(source, {})).begin(lambda _: None))
     x = take.built.solver.positions(take.now.state)
     take.act(Surface(take.built.mesh).grab("pull", x, np.array([0.2, 0.1, 0.0]), 800.0))
     take.act(SetStiffness(1.7))
@@ -91,7 +94,7 @@ def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None
     cache = open_cache(save_take(play(source), tmp_path, "box", ".npz"))
     server = open_server(Guard("127.0.0.1"), "box-1.npz")
     try:
-        playback = Playback(server, cache)
+        playback = Playback(server, RunReel(cache))
         playback.show(3)
         assert server.scene.get_handle_by_name("/body").vertices == pytest.approx(
             Room.around(cache.surface_positions(0), "y").enter(cache.surface_positions(3))
@@ -102,25 +105,37 @@ def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None
         stop_server(server)
 
 
+def test_bones_are_lines_that_go_through_their_motion(tmp_path: Path) -> None:
+    file = tmp_path / "arm.bvh"
+    file.write_text(
+        "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nJOINT b\n{\nOFFSET 1 0 0\n"
+        "CHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 1 0 0\n}\n}\n}\n"
+        "MOTION\nFrames: 2\nFrame Time: 0.1\n0 0 0 0 0 0\n0 0 0 90 0 0\n"
+    )
+    assert is_bone_file(file)
+    reel = open_bones(file)
+    assert reel.describe() == "2 joints, 2 frames of motion"
+    assert reel.times == pytest.approx([0.0, 0.1])
+    straight, bent = reel.lines(0), reel.lines(1)
+    assert straight[:2] == pytest.approx(np.array([[[0, 0, 0], [1, 0, 0]], [[1, 0, 0], [2, 0, 0]]], float), abs=1e-9)
+    assert bent[1] == pytest.approx(np.array([[1, 0, 0], [1, 1, 0]], float), abs=1e-9)
+    (tmp_path / "arm.tgf").write_text("1 0 0 0\n2 1 0 0\n#\n1 2\n")
+    still = open_bones(tmp_path / "arm.tgf")
+    assert (len(still.times), still.lines(0).shape[1:]) == (1, (2, 3))
+    server = open_server(Guard("127.0.0.1"), "arm.bvh")
+    try:
+        playback = Playback(server, reel)
+        playback.show(1)
+        assert np.abs(server.scene.get_handle_by_name("/bones").points).max() > 0.1
+        Playback(server, still).toggle()
+    finally:
+        stop_server(server)
+
+
 def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("supple.view.server.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"supple\[view\]"):
         view_file(Look(source, {}), SilentListener(), print, print)
-
-
-def test_settings_of_a_method_are_forgotten_with_it(source: Path) -> None:
-    builder = Builder(Look(source, {}))
-    assert builder({}, lambda _: None).scene.method.tolerance == 1e-6
-    assert builder({"method": {"tolerance": 1e-3}}, lambda _: None).scene.method.tolerance == 1e-3
-    changed = builder({"material": {"damping_mass": 3.0}}, lambda _: None)
-    assert (changed.scene.method.tolerance, changed.body.damping.mass) == (1e-3, 3.0)
-    other = builder({"method": {"name": "projective"}}, lambda _: None)
-    assert other.solver.name == "projective"
-    assert other.scene.method.tolerance is None
-    assert other.body.damping.mass == 3.0
-    with pytest.raises(SceneError, match="rig"):
-        builder({"method": {"name": "posespace"}}, lambda _: None)
-    assert builder({}, lambda _: None).solver.name == "projective"  # what could not be made changed nothing
 
 
 def test_kept_events_make_the_same_frames_by_the_command_that_is_told(source: Path, tmp_path: Path) -> None:
@@ -161,7 +176,7 @@ def test_fields_are_those_of_the_frame(source: Path) -> None:
     pressed = np.flatnonzero(found["contact_force"])
     assert set(pressed) == set(take.now.touching.vertex.tolist())
     overlays = list_overlays(take.built)
-    shown = Shown(take, take.now, x, 4, False, None)
+    shown = Shown(take, take.built, take.built, take.now, x, 4, False, None)
     assert list(overlays) == ["pins", "contacts"]
     assert overlays["pins"][0](shown) == pytest.approx(x[take.built.body.pins.vertices])
     assert len(overlays["contacts"][0](shown)) == len(take.now.touching)
@@ -169,20 +184,20 @@ def test_fields_are_those_of_the_frame(source: Path) -> None:
 
 def test_samples_and_full_space_are_shown(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    built = Builder(Look(source, {}, method="hyperreduced"))({}, lambda _: None)
+    built = Builder(Look(source, {}, method="hyperreduced")).begin(lambda _: None)
     take = Take(built)
-    shown = Shown(take, take.now, built.solver.positions(take.now.state), 0, False, None)
+    shown = Shown(take, take.built, take.built, take.now, built.solver.positions(take.now.state), 0, False, None)
     samples = list_overlays(built)["contact samples"][0](shown)
     surface = shown.x[built.mesh.surface_vertices()]
     assert 0 < len(samples) <= len(surface)
     assert np.isin(samples, surface).all()
     source.write_text(text.replace("frames = 9", "frames = 2"), encoding="utf-8")
     training = {"training": {"cases": 2, "heldout": 1, "steps": 6}, "method": {"rank": 6}}
-    built = Builder(Look(source, training, method="condensation"))({}, lambda _: None)
+    built = Builder(Look(source, training, method="condensation")).begin(lambda _: None)
     take = Take(built)
     take.act(MoveCollider(0, (0.0, 0.06, 0.0)))
     take.advance()
-    shown = Shown(take, take.now, built.solver.positions(take.now.state), 1, False, None)
+    shown = Shown(take, take.built, take.built, take.now, built.solver.positions(take.now.state), 1, False, None)
     full = list_overlays(built)["full space"][0](shown)
     assert len(full) == len(take.now.state.full) > 0
 
@@ -221,6 +236,20 @@ def test_page_measures_in_body_sizes() -> None:
     assert room.size == pytest.approx(0.06)
     assert np.linalg.norm(np.diff(room.enter(points), axis=0)) == pytest.approx(1.0)
     assert room.leave(room.enter(points)) == pytest.approx(points, abs=1e-8)
+
+
+@pytest.mark.parametrize("up_axis", ["y", "z"])
+@pytest.mark.parametrize("aspect", [0.4, 0.55, 0.9, 1.6])
+def test_narrow_window_shows_the_whole_body_above_its_middle(aspect: float, up_axis: str) -> None:
+    room = Room(np.zeros(3), 1.0, up_axis)
+    camera = SimpleNamespace(aspect=aspect, position=room.eye, look_at=np.zeros(3))
+    _step_back(SimpleNamespace(camera=camera), room)
+    ahead = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
+    right = np.cross(ahead, room.up) / np.linalg.norm(np.cross(ahead, room.up))
+    depth, height = -camera.position @ ahead, -camera.position @ np.cross(right, ahead)
+    tall, wide = np.tan(0.35) * depth, np.tan(0.35) * aspect * depth  # halves of what is seen at the body's depth
+    assert min(wide, tall - height) > 0.5  # the body's size is 1
+    assert height > 0.3 * tall if aspect < 0.6 else height >= -1e-12
 
 
 def test_point_of_a_render_mesh_is_held_by_the_tets_around_it(tmp_path: Path) -> None:

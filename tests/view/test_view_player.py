@@ -2,6 +2,7 @@
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple.errors import ConvergenceError, SceneError
+from supple.errors import ConvergenceError, SuppleWarning
 from supple.scene import Recorder, build_scene, load_events, parse_scene, run_scene
+from supple.scene.replay import save_log
 from supple.solve import Move, Release, SetGravity
 from supple.view import Player, Shown, Take
 from supple.view.mailbox import Mailbox
@@ -90,7 +92,7 @@ def test_log_of_a_take_replays_bit_for_bit(tmp_path: Path) -> None:
     take.act(SetGravity((0.0, 1.0 / 3.0, 0.1)))
     while take.now.frame < 6:
         take.advance()
-    take.save_log(tmp_path / "take.jsonl")
+    save_log(tmp_path / "take.jsonl", take.log)
     run_scene(build_scene(parse_scene(TABLES)), [tmp_path / "run.npz"], events=load_events(tmp_path / "take.jsonl"))
     with Recorder(take.built, [tmp_path / "take.npz"]) as recorder:
         for frame in take:
@@ -157,22 +159,49 @@ def test_error_is_shown_and_the_player_lives_on(monkeypatch: pytest.MonkeyPatch)
         assert not wait(lambda shown: shown.last >= 2).error
 
 
+def test_warning_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    player = Player(build_scene(parse_scene(TABLES)), hurry=True)
+
+    def step(*given: object) -> object:
+        warnings.warn("the pose is far from any trained pose.", SuppleWarning, stacklevel=2)
+        return own(*given)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SuppleWarning)
+        with playing(player) as wait:
+            solver = wait(lambda shown: True).take.built.solver
+            own = solver.step
+            monkeypatch.setattr(solver, "step", step)
+            player.watch(1)
+            for _ in range(2):
+                player.step()
+            shown = wait(lambda shown: shown.last == 2)
+    assert shown.warned == ("the pose is far from any trained pose.",)
+
+
 def test_scene_that_cannot_be_made_leaves_the_old_one() -> None:
-    built = build_scene(parse_scene(TABLES))
-    other = build_scene(parse_scene({**TABLES, "material": {"young": 2e4}}))
-
-    def rebuild(changes: object, say: Callable[[str], None]) -> object:
-        say("training ...")
-        if changes == {}:
-            raise SceneError("posespace needs a [rig]: add one.")
-        return other
-
-    player = Player(built, rebuild)  # type: ignore[arg-type]
+    player = Player(build_scene(parse_scene(TABLES)), hurry=True)
     with playing(player) as wait:
-        player.change({})
-        assert wait(lambda shown: "needs a [rig]" in shown.error).take.scene is built
-        player.change({"material": {"young": 2e4}})
-        assert wait(lambda shown: shown.take.scene is other).error == ""
+        player.watch(1)
+        player.step()
+        wait(lambda shown: shown.last == 1)
+        player.change({"method": {"name": "posespace"}})
+        shown = wait(lambda shown: "no [rig]" in shown.error)
+        assert shown.following.solver.name == "full"
+        assert shown.take.log == {1: ()}
+        player.step()
+        wait(lambda shown: shown.last == 2)
+        player.change({"material": {"damping_mass": 3.0}})
+        player.change({"method": {"name": "projective"}})
+        shown = wait(lambda shown: shown.following.solver.name == "projective")
+        assert (shown.last, shown.built.solver.name, shown.error) == (2, "full", "")
+        player.step()
+        shown = wait(lambda shown: shown.last == 3)
+        assert (shown.built.solver.name, shown.built.body.damping.mass) == ("projective", 3.0)
+        player.seek(1)
+        assert wait(lambda shown: shown.now.frame == 1).built.solver.name == "full"
+        player.reset()
+        assert wait(lambda shown: shown.last == 0).built.solver.name == "projective"
 
 
 def test_error_is_the_distance_from_the_full_solution_under_the_same_events() -> None:

@@ -69,7 +69,7 @@ def _measure(side: int, seconds: float) -> dict[str, Any]:
         )
         assert reader.stdout is not None
         reader.stdout.readline()
-        shown = Shown(take, take.now, rest, 0, True, None)
+        shown = Shown(take, take.built, take.built, take.now, rest, 0, True, None)
         _update(figures, shown, rest, 0.5)  # what is sent once, and the warming up
         spent, sent, lasted = _update(figures, shown, rest, seconds)
     finally:

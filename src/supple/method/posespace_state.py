@@ -55,6 +55,12 @@ class PoseSpaceState(NamedTuple):
         poses, turns = np.array((pose, self.poses[0])), np.array((turn, self.turns[0]))
         return PoseSpaceState(time, poses, y, w, turns, particles, step, elastic, self.live)
 
+    def preceded(self, past: "PoseSpaceState", step: float) -> "PoseSpaceState":
+        """This state with another one, of a step [s] before, as its past: what they make a velocity of."""
+        poses, y, w, turns = (np.array((now[0], before[0])) for now, before in zip(self[1:5], past[1:5], strict=True))
+        moved = np.array((self.particles[0], (self.particles[0] - past.particles[0]) / step))
+        return self._replace(poses=poses, y=y, w=w, turns=turns, particles=moved, step=step)
+
     def place(
         self, rig: Rig, columns: Columns, vertices: NDArray[np.integer] | None = None, when: int = 0
     ) -> FloatArray:

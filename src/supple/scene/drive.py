@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Collider
-from supple.elastic import Body
+from supple.elastic import Body, Pins
 from supple.method.novelty import GRAVITY, digest_load, digest_pins, unit_of
 from supple.scene.collider import ColliderTable
 from supple.scene.force import Force
@@ -21,6 +21,7 @@ from supple.scene.rigging import Rigging
 from supple.scene.shell_table import VolumeTable
 from supple.scene.steer import Steering
 from supple.solve import AddPin, Event, Gravity, Inputs, Moment, NodalForce, Placement, RemovePin, SetVolume
+from supple.solve.live import hold_events
 
 __all__ = ["Drive", "HeldPart", "Load"]
 
@@ -185,7 +186,8 @@ class Drive:
         if self.rigging is not None:  # which takes over what a pin lets go
             ended[self.rigging.held.pins.vertices] = False
         begun = self._axes(h and not w for w, h in zip(was, held, strict=True))
-        return (*_group(RemovePin, ended), *_group(AddPin, begun))
+        everything = np.arange(len(ended), dtype=np.int32)
+        return (*hold_events(RemovePin, Pins(everything, ended)), *hold_events(AddPin, Pins(everything, begun)))
 
     def _axes(self, chosen: Iterable[bool]) -> NDArray[np.bool_]:
         """The axes that the chosen pins hold, shape (n, 3)."""
@@ -201,12 +203,3 @@ class Drive:
         if self.rigging is not None and first.pose is not None and last.pose is not None:
             last = replace(last, pose=unwind(last.pose, first.pose, self.rigging.course.motion.turns))
         return Inputs(first, last, tuple(events))
-
-
-def _group(kind: type[AddPin] | type[RemovePin], axes: NDArray[np.bool_]) -> list[Event]:
-    """One event for each set of axes that occurs in the table (n, 3)."""
-    events: list[Event] = []
-    for pattern in np.unique(axes[axes.any(axis=1)], axis=0):
-        vertices = np.flatnonzero((axes == pattern).all(axis=1))
-        events.append(kind(tuple(vertices.tolist()), "".join(np.array(list("xyz"))[pattern])))
-    return events

@@ -13,6 +13,7 @@ from typing import Any
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
 from supple.scene.build import Built, set_stage
+from supple.scene.change import check_changes
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
 from supple.scene.prepare import bare_name, default_model, prepare_scene
@@ -64,6 +65,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     _show_scene(asked, scene, say)
     stage = set_stage(scene)
     check_events(events or {}, stage.drive, scene.time.frames)
+    check_changes(scene, events or {})
     for line in stage.describe():
         say(line)
     findings = refuse_errors(diagnose(stage))
@@ -74,7 +76,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     for line in built.solver.describe():
         say(line)
     try:
-        result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener)
+        result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener, source=asked.source)
     except ConvergenceError:
         warn(f"the frames before the failure are kept in {', '.join(map(str, outputs))}")
         raise

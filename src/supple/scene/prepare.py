@@ -36,7 +36,7 @@ from supple.scene.training import train_model
 from supple.scene.training_poses import train_posespace
 from supple.scene.training_table import TrainingTable
 
-__all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "save_learned", "train_scene"]
+__all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "save_learned", "save_trained", "train_scene"]
 
 OTHER_LOADS = "was trained for other loads, pins, motions or time steps"
 
@@ -105,7 +105,7 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
-        listener.say(f"wrote {_save(stage, path, model)}")
+        listener.say(f"wrote {save_trained(stage, path, model)}")
     return model
 
 
@@ -144,7 +144,7 @@ def _load(stage: Stage, path: Path) -> TrainedModel:
     return load(path, stage.body, rigging.skin)
 
 
-def _save(stage: Stage, path: Path, model: TrainedModel) -> Path:
+def save_trained(stage: Stage, path: Path, model: TrainedModel) -> Path:
     """Write a model of the stage's body; where it lies."""
     rigging = stage.drive.rigging
     if isinstance(model, ReducedModel):

@@ -23,6 +23,7 @@ from supple.scene.build import Built
 from supple.scene.replay import EventLog
 from supple.scene.schema import FIELDS
 from supple.scene.simulate import Simulated
+from supple.scene.versions import Versions
 from supple.solve import event_to_dict
 
 __all__ = ["Recorder", "checkpoint_path", "probe_outputs"]
@@ -96,10 +97,17 @@ class Recorder:
     """The files of one run; closing it (it is a context) leaves every frame written so far readable."""
 
     def __init__(
-        self, built: Built, outputs: Sequence[Path], *, resume: bool = False, events: EventLog | None = None
+        self,
+        built: Built,
+        outputs: Sequence[Path],
+        *,
+        resume: bool = False,
+        events: EventLog | None = None,
+        versions: Versions | None = None,
     ) -> None:
+        """`versions` knows what made each frame, where events change that; `built` is what it begins with."""
         self.files = tuple(outputs)
-        self._built = built
+        self._built, self._versions = built, versions
         self._stamp = stamp_run(built, events or {})
         self._checkpoint = checkpoint_path(outputs)
         probe_outputs(outputs)
@@ -134,6 +142,10 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _made(self, frame: int) -> Built:
+        """What makes a frame."""
+        return self._built if self._versions is None else self._versions.at(frame)
+
     def write(self, now: Simulated) -> None:
         """Write a frame that is due; frames of the pre-roll are not."""
         if not self._writers or now.frame < 0 or now.frame % self._built.scene.output.every:
@@ -151,7 +163,7 @@ class Recorder:
     def save(self, now: Simulated) -> Path | None:
         """Save a checkpoint of this frame; where it lies, or None for a run without outputs."""
         if self._checkpoint is not None:
-            arrays = self._built.solver.pack(now.state)
+            arrays = self._made(now.frame).solver.pack(now.state)
             save_checkpoint(self._checkpoint, arrays, {"stamp": self._stamp, "frame": now.frame})
         return self._checkpoint
 
@@ -175,11 +187,11 @@ class Recorder:
         frame, last = int(meta["frame"]), self._built.scene.time.frames
         if frame > last:
             raise OutputError(f"{path} is already at frame {frame}, past the last one, {last}: ask for more frames.")
-        return Simulated(frame, self._built.solver.unpack(arrays))
+        return Simulated(frame, self._made(frame).solver.unpack(arrays))
 
     def _frame(self, now: Simulated) -> Frame:
         """The frame with the fields that are asked for."""
-        built = self._built
+        built = self._made(now.frame)
         x, v, _ = built.solver.to_full(now.state)
         asked = self._fields()
         points = self._contact_fields(now, asked)
@@ -213,7 +225,8 @@ class Recorder:
         """Volume ratio, and von Mises stress [Pa] with the stiffness that events have left, of every tet, (m,)."""
         if isinstance(self._built.mesh, Sheet) or not {"J", "von_mises"} & set(asked):
             return {}
-        body, factor = self._built.drive.rest_body(now.frame / self._built.scene.time.fps), now.state.live.stiffness
+        built = self._made(now.frame)
+        body, factor = built.drive.rest_body(now.frame / built.scene.time.fps), now.state.live.stiffness
         found = {"J": body.jacobians(x)} if "J" in asked else {}
         return found | ({"von_mises": factor * body.von_mises(x)} if "von_mises" in asked else {})
 

@@ -8,10 +8,11 @@ from collections import defaultdict
 from pathlib import Path
 
 from supple.errors import FileFormatError, SceneError, SuppleError, SuppleWarning
+from supple.io.files import writing
 from supple.scene.drive import Drive
-from supple.solve import Event, MoveCollider, SetPose, event_from_dict
+from supple.solve import Event, MoveCollider, SetPose, SetScene, event_from_dict, event_to_dict
 
-__all__ = ["EventLog", "check_events", "load_events"]
+__all__ = ["EventLog", "check_events", "load_events", "save_log"]
 
 EventLog = dict[int, tuple[Event, ...]]
 
@@ -27,8 +28,24 @@ def load_events(path: str | Path) -> EventLog:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             frame, event = _read_line(line, f"{path}, line {number}")
-            events[frame].append(event)
+            events[frame].append(_place_model(event, path.parent) if isinstance(event, SetScene) else event)
     return {frame: tuple(found) for frame, found in events.items()}
+
+
+def save_log(path: Path, events: EventLog) -> None:
+    """Write events one a line, as `load_events` reads them."""
+    entries = ((frame, event) for frame, found in sorted(events.items()) for event in found)
+    lines = [json.dumps({"frame": frame, "event": event_to_dict(event)}) + "\n" for frame, event in entries]
+    with writing(path):
+        path.write_text("".join(lines), encoding="utf-8")
+
+
+def _place_model(event: SetScene, folder: Path) -> SetScene:
+    """The event with its model, which lies where the log says from its own folder."""
+    method = event.changes.get("method", {})
+    if "model" not in method:
+        return event
+    return SetScene({**event.changes, "method": {**method, "model": str(folder / str(method["model"]))}})
 
 
 def _read_line(line: str, place: str) -> tuple[int, Event]:

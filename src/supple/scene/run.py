@@ -11,12 +11,13 @@ from supple.errors import ConvergenceError
 from supple.scene.build import Built
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
-from supple.scene.prepare import save_learned
+from supple.scene.prepare import prepare_scene, save_learned
 from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
 from supple.scene.replay import EventLog
-from supple.scene.simulate import simulate, start_scene, steer
+from supple.scene.simulate import simulate, start_scene
 from supple.scene.timeline import Timeline
+from supple.scene.versions import Versions
 
 __all__ = ["RunResult", "run_scene"]
 
@@ -46,34 +47,39 @@ def run_scene(
     resume: bool = False,
     events: EventLog | None = None,
     listener: Listener | None = None,
+    source: Path | None = None,
 ) -> RunResult:
     """Simulate every frame, writing as they come; Ctrl-C stops after a frame and leaves a checkpoint.
 
-    A resumed run equals an uninterrupted one, bit for bit.
+    A resumed run equals an uninterrupted one, bit for bit. Where events change the method to one that is trained, its
+    model is named by them, or lies beside `source`, the scene's file, or is trained.
     """
     listener = listener or SilentListener()
-    built = steer(built, {} if events is None else events)
+    log: EventLog = {} if events is None else events
+    versions = Versions(built, log, lambda stage: prepare_scene(stage, listener, source))
+    built = versions.newest
     with (
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,
-        Recorder(built, outputs, resume=resume, events=events) as recorder,
+        Recorder(built, outputs, resume=resume, events=events, versions=versions) as recorder,
         Timeline(outputs, recorder.resumed, built.scene.time.step) as timeline,
     ):
         try:
-            return _record_frames(built, recorder, timeline, events, listener, request)
+            return _record_frames(versions, recorder, timeline, log, listener, request)
         finally:
             listener.end()
 
 
 def _record_frames(
-    built: Built,
+    versions: Versions,
     recorder: Recorder,
     timeline: Timeline,
-    events: EventLog | None,
+    events: EventLog,
     listener: Listener,
     request: StopRequest,
 ) -> RunResult:
     """Simulate what is left to do, recording each frame."""
+    built = versions.newest
     last = built.scene.time.frames
     start = now = recorder.resumed or start_scene(built)
     if recorder.resumed is None:
@@ -81,7 +87,7 @@ def _record_frames(
     listener.begin(last - start.frame)
     rows: list[FrameRow] = []
     try:
-        for now in simulate(built, start, events):
+        for now in simulate(built, start, events, versions):
             recorder.write(now)
             if now.row is not None:
                 rows.append(now.row)
@@ -96,5 +102,5 @@ def _record_frames(
     if now.frame < last:
         return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows), timeline.file)
     recorder.discard_checkpoint()
-    learned = save_learned(built, now.state, listener)
+    learned = save_learned(versions.at(now.frame), now.state, listener)
     return RunResult(now.frame, False, recorder.files, None, tuple(rows), timeline.file, learned)

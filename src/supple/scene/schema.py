@@ -404,11 +404,11 @@ class Scene(Section):
         return "posespace" if self.rig is not None and self.rig.rest == "posed" else "reduced"
 
     def under(self, method: MethodName) -> Scene:
-        """The same scene under another method; `tolerance` means another thing there, so it is not taken along."""
+        """The same scene under another method; tolerance and radius mean other things there: they are left behind."""
         if method == self.method.name:
             return self
         residual = self.method.newton_tolerance or (self.method.tolerance if self.method.name == "full" else None)
-        kept = {"name": method, "tolerance": None, "newton_tolerance": residual}
+        kept = {"name": method, "tolerance": None, "radius": None, "newton_tolerance": residual}
         return self.model_copy(update={"method": self.method.model_copy(update=kept)})
 
     def keys(self) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.replay import EventLog
-from supple.scene.steer import Steering
+from supple.scene.versions import Versions, steer
 from supple.solve import Event, Inputs
 
-__all__ = ["Simulated", "advance", "simulate", "start_motion", "start_scene", "steer", "step_inputs"]
+__all__ = ["Simulated", "advance", "go_on", "simulate", "start_motion", "start_scene", "steer", "step_inputs"]
 
 
 class Simulated(NamedTuple):
@@ -57,23 +57,27 @@ def step_inputs(drive: Drive, number: int, first: int, rate: float, events: Sequ
     return drive.inputs(number / rate, (number + 1) / rate, (*changes, *events))
 
 
-def simulate(built: Built, start: Simulated | None = None, events: EventLog | None = None) -> Iterator[Simulated]:
+def simulate(
+    built: Built, start: Simulated | None = None, events: EventLog | None = None, versions: Versions | None = None
+) -> Iterator[Simulated]:
     """Every frame after `start` (default: the scene's beginning) up to the last; pre-roll ones are negative.
 
-    Events logged for frame k act on the way to frame k + 1.
+    Events logged for frame k act on the way to frame k + 1. Where they change the scene, `versions` knows the solver of
+    each frame.
     """
     now = start or start_scene(built)
     log: EventLog = {} if events is None else events
-    built = steer(built, log)
+    versions = versions or Versions(built, log)
     check = make_check(built)
     while now.frame < built.scene.time.frames:
-        now = advance(built, now, log.get(now.frame, ()), check)
+        now = go_on(versions, now, log.get(now.frame, ()), check)
         yield now
 
 
-def steer(built: Built, events: EventLog) -> Built:
-    """The scene with rig and colliders moved by events, too; the log may grow while it runs."""
-    return replace(built, drive=replace(built.drive, steering=Steering(events, built.scene.time.fps)))
+def go_on(versions: Versions, now: Simulated, events: Sequence[Event], check: CrossingCheck | None) -> Simulated:
+    """The frame after `now`, by the solver that the scene then has."""
+    built, state, told = versions.enter(now.frame, now.state)
+    return advance(built, now._replace(state=state), (*told, *events), check)
 
 
 def advance(

@@ -17,6 +17,7 @@ __all__ = [
     "RemovePin",
     "SetGravity",
     "SetPose",
+    "SetScene",
     "SetStiffness",
     "SetThrottle",
     "SetVolume",
@@ -115,6 +116,13 @@ class MoveCollider:
     turn: Point = (0.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class SetScene:
+    """Change keys of the scene, table by table; motion goes on from where it is, under another solver if need be."""
+
+    changes: dict[str, dict[str, Any]]
+
+
 Event = (
     SetStiffness
     | SetGravity
@@ -127,6 +135,7 @@ Event = (
     | RemovePin
     | SetPose
     | MoveCollider
+    | SetScene
 )
 _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
@@ -162,6 +171,11 @@ def _are(test: Callable[[object], bool], count: int | None = None) -> Callable[[
     return lambda v: isinstance(v, list | tuple) and (count is None or len(v) == count) and all(map(test, v))
 
 
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(key, str) for key in value)
+
+
+_CHANGES = {"method", "material"}  #: tables that may change on the way
 _is_index = _are(lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
 _is_point = _are(_is_number, 3)
 _FITS: dict[str, Callable[[object], bool]] = {
@@ -172,6 +186,7 @@ _FITS: dict[str, Callable[[object], bool]] = {
     "target": _is_point,
     "acceleration": _is_point,
     "change": _are(_is_number),
+    "changes": lambda v: isinstance(v, dict) and bool(v) and set(v) <= _CHANGES and all(map(_is_table, v.values())),
     "collider": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
     "shift": _is_point,
     "turn": _is_point,

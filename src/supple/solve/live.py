@@ -19,13 +19,14 @@ from supple.solve.events import (
     RemovePin,
     SetGravity,
     SetPose,
+    SetScene,
     SetStiffness,
     SetThrottle,
     SetVolume,
 )
 from supple.solve.forces import Force, Gravity
 
-__all__ = ["Live"]
+__all__ = ["Live", "hold_events"]
 
 FloatArray = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ class Live:
                 return replace(self, grabs=grabs)
             case Release(name):
                 return replace(self, grabs=tuple(g for g in self.grabs if g.name != name))
-            case SetPose() | MoveCollider():  # what moves rig and colliders comes to a solver by its inputs
+            case SetPose() | MoveCollider() | SetScene():  # which come to a solver by its inputs, or bring another
                 return self
             case AddPin(vertices, axes):
                 _check_vertices(vertices, len(x))
@@ -94,6 +95,13 @@ class Live:
                 added = self.added.without(gone)
                 places = self.places[np.isin(self.added.vertices, added.vertices)]
                 return replace(self, added=added, places=places, released=Pins.merge([self.released, gone]))
+
+    def retell(self) -> tuple[Event, ...]:
+        """The events that make these settings of untouched ones; pins hold where their vertices are then."""
+        gravity = () if self.gravity is None else (SetGravity(self.gravity),)
+        pins = (*hold_events(RemovePin, self.released), *hold_events(AddPin, self.added))
+        factors = SetStiffness(self.stiffness), SetThrottle(self.throttle), SetVolume(self.volume)
+        return (*factors, *gravity, *pins, *self.grabs)
 
     def pins(self, own: Pins) -> Pins:
         """The pins in force: the body's own less the released, and the added."""
@@ -115,6 +123,15 @@ class Live:
         if self.gravity is None:
             return scene
         return (*(f for f in scene if not isinstance(f, Gravity)), Gravity(np.array(self.gravity)))
+
+
+def hold_events(kind: type[AddPin] | type[RemovePin], pins: Pins) -> list[Event]:
+    """The events that take hold of vertices, or let them go, as these pins have them: one for each set of axes."""
+    events: list[Event] = []
+    for pattern in np.unique(pins.held[pins.held.any(axis=1)], axis=0):
+        vertices = pins.vertices[(pins.held == pattern).all(axis=1)]
+        events.append(kind(tuple(vertices.tolist()), "".join(np.array(list("xyz"))[pattern])))
+    return events
 
 
 def _check_factor(what: str, factor: float) -> None:

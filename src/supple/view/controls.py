@@ -29,7 +29,7 @@ class Controls:
         self._frame.on_update(self._scrub)
         hurry = gui.add_checkbox("As fast as it goes", False, hint="Else at most in real time.")
         hurry.on_update(lambda event: player.hurry(event.target.value))
-        self._error = ""
+        self._error, self._warned = "", 0
         for label, key, work in (
             ("Play or pause", "space", player.toggle),
             ("Reset", "R", player.reset),
@@ -49,9 +49,14 @@ class Controls:
             self._frame.min, self._frame.max = first, last
         self._frame.value = min(max(shown.now.frame, first), last)
         if shown.error and shown.error != self._error:
-            for client in self._server.get_clients().values():
-                client.add_notification("It stands", shown.error, color="red")
-        self._error = shown.error
+            self._notify("It stands", shown.error, "red")
+        for text in shown.warned[self._warned :]:
+            self._notify("Warning", text, "yellow")
+        self._error, self._warned = shown.error, len(shown.warned)
+
+    def _notify(self, title: str, text: str, colour: Any) -> None:
+        for client in self._server.get_clients().values():
+            client.add_notification(title, text, color=colour)
 
     def _press(self, button: str) -> None:
         {"Back": lambda: self._player.shift(-1), "Step": self._player.step, "Reset": self._player.reset}[button]()
@@ -66,9 +71,11 @@ class Controls:
 
 def describe_shown(shown: Shown) -> str:
     """A frame in words: when it is, what it cost, whether time keeps up."""
-    scene, row = shown.take.built.scene, shown.now.row
+    scene, row = shown.built.scene, shown.now.row
     lines = [f"**frame {shown.now.frame}** of {shown.last} · {shown.now.frame / scene.time.fps:.2f} s"]
-    lines.append(f"{shown.take.built.solver.name}, steps of {1e3 * scene.time.step:.3g} ms")
+    method, next_one = shown.built.solver.name, shown.following.solver.name
+    on = "" if method == next_one else f", goes on with {next_one}"
+    lines.append(f"{method}, steps of {1e3 * scene.time.step:.3g} ms{on}")
     if row is not None:
         lines.append(f"{row.ms:.1f} ms a frame, {row.newton_iterations} iterations, {row.kind}")
         if row.contacts:

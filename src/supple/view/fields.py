@@ -13,7 +13,6 @@ __all__ = ["ERROR", "FIELDS", "find_values", "list_fields"]
 
 FloatArray = NDArray[np.float64]
 ERROR = "error"
-SUBSPACES = ("reduced", "skipping", "posespace")  #: methods that approach the full solver
 FIELDS = {
     "displacement": "displacement [m]",
     "J": "volume ratio J",
@@ -27,7 +26,12 @@ def list_fields(built: Built) -> list[str]:
     """The fields that a scene has."""
     cells = [] if isinstance(built.mesh, Sheet) else ["J", "von_mises"]
     touched = [] if built.contact is None else ["contact_force"]
-    return ["displacement", *cells, *touched, *([ERROR] if built.scene.method.name in SUBSPACES else [])]
+    return ["displacement", *cells, *touched, *([ERROR] if _approaches_full(built) else [])]
+
+
+def _approaches_full(built: Built) -> bool:
+    """Whether the full solver knows the same body: it has neither shells nor ties."""
+    return built.scene.method.name != "full" and not built.scene.own_ties()
 
 
 def find_values(name: str, built: Built, now: Simulated, x: FloatArray) -> FloatArray:

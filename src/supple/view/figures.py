@@ -24,6 +24,8 @@ __all__ = ["Figures", "as_rgb", "set_scene"]
 
 FloatArray = NDArray[np.float64]
 PULL_COLOUR = (220, 60, 40)
+NARROW = 1.0  #: width over height of a window below which one steps back
+LOWER = 0.4  #: how far below the body one looks in a window without width, over the distance
 SAG = 0.5  #: body sizes from the body at rest down to the grid
 
 
@@ -41,6 +43,18 @@ def set_scene(server: viser.ViserServer, room: Room) -> None:
     server.initial_camera.look_at = np.zeros(3)
     server.initial_camera.fov = 0.7
     server.scene.configure_environment_map("studio", background=False, environment_intensity=0.35)
+    server.on_client_connect(lambda client: _step_back(client, room))
+    for client in server.get_clients().values():
+        _step_back(client, room)
+
+
+def _step_back(client: Any, room: Room) -> None:
+    """In a narrow window look from farther away, the body above the panel that covers the lower part."""
+    narrow = NARROW / max(client.camera.aspect, 0.2)
+    if narrow > 1.0:
+        lower = LOWER * (narrow - 1.0) * float(np.linalg.norm(room.eye)) * room.up
+        client.camera.position = narrow * room.eye - lower
+        client.camera.look_at = -lower
 
 
 class Figures:
@@ -88,8 +102,8 @@ class Figures:
         self._sent = shown.now
         with self._server.atomic():
             self.body.vertices = self.room.enter(self.surface.lift(shown.x))
-            time = max(shown.now.frame / shown.take.built.scene.time.fps, 0.0)
-            for node, placement in zip(self.solids, shown.take.built.drive.placements(time), strict=True):
+            time = max(shown.now.frame / shown.built.scene.time.fps, 0.0)
+            for node, placement in zip(self.solids, shown.built.drive.placements(time), strict=True):
                 self._place(node, placement)
 
     def _place(self, node: Any, placement: Placement) -> None:

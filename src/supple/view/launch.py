@@ -13,18 +13,19 @@ from typing import Any, Protocol
 
 from supple.errors import SceneError
 from supple.io.cache import open_cache
-from supple.scene.build import Built, set_stage
+from supple.scene.build import Built, Stage, set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import diagnose
 from supple.scene.kernels import announce_compilation
 from supple.scene.launch import refuse_errors
-from supple.scene.load import override, parse_scene
+from supple.scene.load import override
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.schema import MethodName
+from supple.view.bones import is_bone_file, open_bones
 from supple.view.guard import Guard
 from supple.view.page import Page
-from supple.view.playback import Playback
+from supple.view.playback import Playback, Reel, RunReel
 from supple.view.player import Player
 from supple.view.server import open_server, require_viser, stop_server
 
@@ -49,31 +50,21 @@ class Look:
 
 
 class Builder:
-    """Makes the scene of a file with changes upon changes."""
+    """Makes the scene of a file, and its solver anew when it is changed."""
 
     def __init__(self, look: Look) -> None:
-        self._source, self._method = look.source, look.method
-        self._changes, self._settings = dict(look.changes), dict[str, Any]()
+        self._look = look
 
-    def __call__(self, changes: Mapping[str, Any], say: Say) -> Built:
-        """The scene with these changes, too; they are kept only if it can be made.
+    def begin(self, say: Say) -> Built:
+        """The scene as the file has it."""
+        scene = open_scene(self._look.source, self._look.changes)
+        return self(set_stage(scene.under(self._look.method or scene.method.name)), say)
 
-        Settings of a method are forgotten with it: its tolerance means another thing elsewhere.
-        """
-        asked = dict(changes.get("method", {}))
-        method = asked.pop("name", self._method)
-        settings = {**(self._settings if method == self._method else {}), **asked}
-        merged = override(self._changes, {key: table for key, table in changes.items() if key != "method"})
-        scene = open_scene(self._source, merged)
-        scene = scene.under(method or scene.method.name)
-        if settings:
-            scene = parse_scene(override(scene.keys(), {"method": settings}), source=str(self._source))
-        stage = set_stage(scene)
+    def __call__(self, stage: Stage, say: Say) -> Built:
+        """A stage with its solver, which may have to be trained."""
         refuse_errors(diagnose(stage))
         with announce_compilation(say):
-            built = prepare_scene(stage, _Teller(say), self._source)
-        self._changes, self._method, self._settings = merged, method, settings
-        return built
+            return prepare_scene(stage, _Teller(say), self._look.source)
 
 
 class _Teller(SilentListener):
@@ -90,17 +81,15 @@ def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, 
     """Show a scene, a mesh or a recording until somebody stops it with Ctrl-C; what was shown, by name."""
     require_viser()  # before a model is trained for nothing
     look = _find_scene(look)
+    if is_bone_file(look.source):
+        bones = open_bones(look.source)
+        return _play_back(look, bones, bones.describe(), say, warn)
     cache = None if look.source.suffix.lower() == ".toml" else open_cache(look.source)
     if cache is not None and cache.frames > 1:
-        say(f"{look.source}: {cache.frames} frames, {len(cache.triangles)} triangles")
-        with _serving(look, say, warn) as server:
-            playback = Playback(server, cache)
-            if look.play:
-                playback.toggle()
-            _run(playback)
-        return {"file": str(look.source), "frames": cache.frames}
+        facts = f"{cache.frames} frames, {len(cache.triangles)} triangles"
+        return _play_back(look, RunReel(cache), facts, say, warn)
     builder = Builder(look)
-    built = builder({}, listener.say)
+    built = builder.begin(listener.say)
     for line in built.describe():
         say(line)
     with _serving(look, say, warn) as server:
@@ -110,6 +99,17 @@ def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, 
             player.play()
         _run(player)
     return {"file": str(look.source), "method": built.solver.name}
+
+
+def _play_back(look: Look, reel: Reel, facts: str, say: Say, warn: Say) -> dict[str, Any]:
+    """Show what was recorded."""
+    say(f"{look.source}: {facts}")
+    with _serving(look, say, warn) as server:
+        playback = Playback(server, reel)
+        if look.play:
+            playback.toggle()
+        _run(playback)
+    return {"file": str(look.source), "frames": len(reel.times)}
 
 
 def _find_scene(look: Look) -> Look:

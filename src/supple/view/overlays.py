@@ -66,7 +66,7 @@ class Overlays:
     """A tick for each; points follow the body while they are shown, and shine through it."""
 
     def __init__(self, server: viser.ViserServer, player: Player, room: Room, built: Built) -> None:
-        self._server, self._room = server, room
+        self._server, self._room, self._method = server, room, built.solver.name
         self._found = list_overlays(built)
         self._nodes: dict[str, Any] = {}
         self._ticks: dict[str, Any] = {}
@@ -80,7 +80,8 @@ class Overlays:
     def update(self, shown: Shown) -> None:
         """Move the points of what is ticked."""
         for name, (find, colours) in self._found.items():
-            points = find(shown) if self._ticks[name].value else np.zeros((0, 3))
+            wanted = self._ticks[name].value and shown.built.solver.name == self._method
+            points = find(shown) if wanted else np.zeros((0, 3))
             node = self._nodes.get(name)
             if len(points) and (node is None or len(node.points) != len(points)):
                 self._nodes[name] = self._server.scene.add_point_cloud(
@@ -95,3 +96,5 @@ class Overlays:
     def remove(self) -> None:
         """Take them off the page."""
         self._folder.remove()
+        for node in self._nodes.values():
+            node.remove()

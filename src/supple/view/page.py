@@ -15,7 +15,7 @@ from supple.view.player import Player, Shown
 from supple.view.posing import PosePanel
 from supple.view.pull import Puller
 from supple.view.room import Room
-from supple.view.settings import Settings
+from supple.view.settings import BodySettings, MethodSettings
 from supple.view.shove import Shover
 from supple.view.timing import Timing
 
@@ -33,6 +33,12 @@ class Part(Protocol):
     def update(self, shown: Shown) -> None: ...
 
 
+class PassingPart(Part, Protocol):
+    """One that goes with its method."""
+
+    def remove(self) -> None: ...
+
+
 class Page:
     """Follows a player in a thread of its own: the newest frame is sent, those between are not."""
 
@@ -40,8 +46,9 @@ class Page:
         """`source` is the scene's file, `folder` where the page may keep what was seen."""
         self._server, self._player = server, player
         self._lasting: tuple[Part, ...] = (Controls(server, player), Keeper(server, player, source, folder))
-        self._parts: tuple[Part, ...] = ()
-        self._built: object = None
+        self._parts: tuple[PassingPart, ...] = ()  # that a method has
+        self._figures: Figures | None = None
+        self._method = ""
         self.room: Room | None = None  #: in which the body is shown
         server.on_client_connect(lambda _: self._count())
         server.on_client_disconnect(lambda _: self._count())
@@ -63,28 +70,38 @@ class Page:
             pause.wait(1.0 / RATE)  # what comes meanwhile replaces what waits
 
     def _show(self, shown: Shown) -> None:
-        if self._built is not shown.take.scene:
-            for part in self._parts:
-                getattr(part, "remove", lambda: None)()
-            self._built = shown.take.scene
-            self._parts = self._furnish(shown)
-        for part in (*self._parts, *self._lasting):
+        if self._figures is None:
+            self._figures, puller, *others = self._furnish(shown)
+            self._puller, self.room = puller, self._figures.room
+            self._lasting = (self._figures, puller, *others, *self._lasting)
+        method = shown.following.scene.method.name
+        if method != self._method:
+            for passing in self._parts:
+                passing.remove()
+            self._parts = self._equip(shown, self._figures, self._puller)
+            self._method = method
+        for part in (*self._lasting, *self._parts):
             part.update(shown)
 
-    def _furnish(self, shown: Shown) -> tuple[Part, ...]:
-        """The parts that show this scene."""
-        server, player, built = self._server, self._player, shown.take.scene
+    def _furnish(self, shown: Shown) -> tuple[Figures, Puller, *tuple[Part, ...]]:
+        """What shows the scene under every method."""
+        server, player, built = self._server, self._player, shown.built
         figures = Figures(server, built)
-        self.room = figures.room
-        puller = Puller(player, figures)
-        rigging, room = built.drive.rigging, figures.room
+        puller, rigging = Puller(player, figures), built.drive.rigging
         return (
             figures,
             puller,
             Shover(player, figures, built),
-            Settings(server, player, built, puller),
-            *(() if rigging is None else (PosePanel(server, player, rigging, room),)),
-            Paint(server, player, figures, puller, built),
-            Overlays(server, player, room, built),
+            BodySettings(server, player, built, puller),
+            *(() if rigging is None else (PosePanel(server, player, rigging, figures.room),)),
+        )
+
+    def _equip(self, shown: Shown, figures: Figures, puller: Puller) -> tuple[PassingPart, ...]:
+        """What one method has to show and to set."""
+        server, player = self._server, self._player
+        return (
+            MethodSettings(server, player, shown, open_folder=bool(self._method)),
+            Paint(server, player, figures, puller, shown),
+            Overlays(server, player, figures.room, shown.following),
             Timing(server),
         )

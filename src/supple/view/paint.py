@@ -37,14 +37,17 @@ def sort_triangles(values: NDArray[np.float64], triangles: NDArray[np.int32], lo
 class Paint:
     """Colours the body by a field; the range is that of the values seen since it was chosen."""
 
-    def __init__(self, server: viser.ViserServer, player: Player, figures: Figures, puller: Puller, built: Any) -> None:
+    def __init__(
+        self, server: viser.ViserServer, player: Player, figures: Figures, puller: Puller, shown: Shown
+    ) -> None:
         self._server, self._figures, self._puller = server, figures, puller
         self._range = (np.inf, -np.inf)
         self._nodes: list[Any] = []
         self._sent: tuple[object, str] = (None, "")
         self._folder = server.gui.add_folder("Colours", order=30, expand_by_default=False)
         with self._folder:
-            self._choice = server.gui.add_dropdown("Colour by", (PLAIN, *list_fields(built)))
+            fields = (PLAIN, *list_fields(shown.following))
+            self._choice = server.gui.add_dropdown("Colour by", fields, initial_value=shown.field or PLAIN)
             self._legend = server.gui.add_html("", visible=False)
 
         def choose(event: Any) -> None:
@@ -72,7 +75,10 @@ class Paint:
 
     def remove(self) -> None:
         """Take it off the page."""
+        self._show(False)
         self._folder.remove()
+        for node in self._nodes:
+            node.remove()
 
     def _colour(self, shown: Shown, values: NDArray[np.float64], low: float, high: float) -> None:
         """Hand every triangle to the mesh of its step."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import SuppleError
-from supple.scene.build import Built
+from supple.errors import SuppleError, SuppleWarning
+from supple.scene.build import Built, Stage, add_solver
+from supple.scene.load import override
 from supple.scene.simulate import Simulated
 from supple.solve import Event, SetGravity, SetStiffness, SetThrottle
 from supple.view.fields import ERROR, find_values, list_fields
@@ -21,7 +23,7 @@ from supple.view.mailbox import Mailbox
 from supple.view.reference import Reference
 from supple.view.take import Take
 
-__all__ = ["Player", "Rebuild", "Shown"]
+__all__ = ["Player", "Shown"]
 
 FloatArray = NDArray[np.float64]
 STANDING = (SetStiffness, SetGravity, SetThrottle)  #: settings that outlive a reset
@@ -33,6 +35,10 @@ class Shown:
     """What there is to see."""
 
     take: Take
+    built: Built
+    """What made the frame."""
+    following: Built
+    """What goes on from the last one."""
     now: Simulated
     x: FloatArray
     """Positions of all vertices [m], (n, 3)."""
@@ -45,15 +51,17 @@ class Shown:
     """What takes longer than a step, such as training."""
     error: str = ""
     """Why it stands, if it was not asked to."""
+    warned: tuple[str, ...] = ()
+    """What the solver has warned of since the player began."""
     field: str = ""
     values: FloatArray | None = None
     """The field that was asked for at every vertex, (n,)."""
 
 
-class Rebuild(Protocol):
-    """Makes the scene anew with tables and keys changed; tells what it is doing."""
+class Remakes(Protocol):
+    """Finds the solver of a scene that was changed; tells what it is doing."""
 
-    def __call__(self, changes: Mapping[str, Any], say: Callable[[str], None]) -> Built: ...
+    def __call__(self, stage: Stage, say: Callable[[str], None]) -> Built: ...
 
 
 class Player:
@@ -63,17 +71,19 @@ class Player:
     rests while nobody watches.
     """
 
-    def __init__(self, built: Built, rebuild: Rebuild | None = None, *, hurry: bool = False) -> None:
+    def __init__(self, built: Built, remake: Remakes | None = None, *, hurry: bool = False) -> None:
         """`hurry`: simulate as fast as it goes, not at most in real time."""
         self.shown: Mailbox[Shown] = Mailbox()
-        self._rebuild, self._hurry = rebuild, hurry
+        self._remake, self._hurry = remake, hurry
         self._asked: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
-        self._take = Take(built)
+        self._take = Take(built, self._make)
         self._seen = self._take.now.frame
+        self._changes: dict[str, Any] = {}
         self._standing: dict[type[Event], Event] = {}
         self._playing, self._steps, self._watchers, self._closed = False, 0, 0, False
         self._error = self._doing = self._field = ""
+        self._warned: list[str] = []
         self._reference: Reference | None = None
         self._due, self._ends = 0.0, deque[float](maxlen=WATCHED)
 
@@ -103,7 +113,7 @@ class Player:
 
     def reset(self) -> None:
         """Begin anew with the same scene; settings stay, all else that was done is forgotten."""
-        self._ask(lambda: self._begin(self._take.scene))
+        self._ask(lambda: self._begin(self._take.built))
 
     def hurry(self, on: bool) -> None:
         """Simulate as fast as it goes, or at most in real time."""
@@ -114,8 +124,13 @@ class Player:
         self._ask(lambda: self._do_act(event))
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Begin anew with keys of the scene changed, such as its method."""
-        self._ask(lambda: self._do_change(changes))
+        """Go on with keys of the scene changed, such as its method; what was asked for meanwhile is done at once."""
+
+        def note() -> None:
+            self._changes = override(self._changes, changes)
+
+        self._ask(note)
+        self._ask(self._do_change)
 
     def do(self, work: Callable[[Take], None], doing: str) -> None:
         """Have something done with the take between frames, where nothing moves."""
@@ -174,13 +189,25 @@ class Player:
             self._asked.popleft()()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Do something; what goes wrong is shown, and the player stands."""
+        """Do something; what goes wrong is shown, and the player stands. What is warned of is shown, too, once."""
         try:
-            work()
+            with warnings.catch_warnings(record=True) as caught:
+                work()
+            for warning in caught:
+                self._pass_on(warning)
         except SuppleError as error:
             self._stand(str(error))
         except Exception as error:  # the page must outlive it, and say it
             self._stand(f"{type(error).__name__}: {error}; a fault of supple: please report it.")
+
+    def _pass_on(self, warning: warnings.WarningMessage) -> None:
+        """What was warned of to the page, if that is for users, and to the terminal."""
+        text = str(warning.message)
+        if text in self._warned:
+            return
+        if issubclass(warning.category, SuppleWarning):
+            self._warned.append(text)
+        warnings.warn(text, warning.category, stacklevel=2)
 
     def _stand(self, error: str) -> None:
         self._error, self._doing = error, ""
@@ -226,21 +253,26 @@ class Player:
 
     def _begin(self, built: Built) -> None:
         """A new take, with the settings that stand."""
-        self._take = Take(built)
-        if self._field not in list_fields(built):
-            self._field = ""
+        self._take = Take(built, self._make)
         for event in self._standing.values():
             self._take.act(event)
         self._seen, self._error = self._take.now.frame, ""
         self._ends.clear()
 
-    def _do_change(self, changes: Mapping[str, Any]) -> None:
-        if self._rebuild is None:
-            return
+    def _do_change(self) -> None:
+        """All changes that were asked for, as one."""
+        if any(command == self._do_change for command in self._asked):
+            return  # more of them come
+        changes, self._changes = self._changes, {}
         self._say("preparing ...")
-        built = self._rebuild(changes, self._say)
-        self._doing = ""
-        self._begin(built)
+        self._take.change(changes)
+        self._doing = self._error = ""
+        if self._field not in list_fields(self._take.built):
+            self._field = ""
+        self._ends.clear()
+
+    def _make(self, stage: Stage) -> Built:
+        return add_solver(stage) if self._remake is None else self._remake(stage, self._say)
 
     def _do_work(self, work: Callable[[Take], None], doing: str) -> None:
         self._say(doing)
@@ -255,7 +287,7 @@ class Player:
     def _find_values(self, now: Simulated, x: FloatArray) -> FloatArray | None:
         """The field that was asked for; the error against the full solver has that run along."""
         if self._field != ERROR:
-            return find_values(self._field, self._take.built, now, x) if self._field else None
+            return find_values(self._field, self._take.versions.at(now.frame), now, x) if self._field else None
         if self._doing:
             return None
         if self._reference is None or self._reference.take is not self._take:
@@ -275,7 +307,10 @@ class Player:
         take = self._take
         now = take.find(self._seen) if self._seen >= take.first else take.now
         self._seen = now.frame
-        x = take.built.solver.positions(now.state)
+        built = take.versions.at(now.frame)
+        x = built.solver.positions(now.state)
         values = self._find_values(now, x)
-        words = self._doing, self._error, self._field
-        self.shown.put(Shown(take, now, x, take.now.frame, self._playing, self._speed(), *words, values))
+        words = self._doing, self._error, tuple(self._warned), self._field
+        self.shown.put(
+            Shown(take, built, take.built, now, x, take.now.frame, self._playing, self._speed(), *words, values)
+        )

@@ -88,7 +88,7 @@ class PosePanel:
 
     def _pose(self) -> NDArray[np.float64]:
         """The pose of the frame that is seen."""
-        time = 0.0 if self._seen is None else self._seen.now.frame / self._seen.take.built.scene.time.fps
+        time = 0.0 if self._seen is None else self._seen.now.frame / self._seen.built.scene.time.fps
         return self._rigging.course.pose(time) + self._change
 
     def _set_reach(self, name: str) -> None:

@@ -38,7 +38,7 @@ class Puller:
             return
         room = self._figures.room
         if event.phase == "start":
-            stiffness = EAGERNESS * self.strength * float(seen.take.built.body.mass.sum())
+            stiffness = EAGERNESS * self.strength * float(seen.built.body.mass.sum())
             self._player.act(self._figures.surface.grab(name, seen.x, room.leave(event.start_position), stiffness))
         if event.phase == "end":
             self._player.act(Release(name))

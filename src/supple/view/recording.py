@@ -6,10 +6,13 @@ import tempfile
 from pathlib import Path
 
 from supple.errors import OutputError
+from supple.scene.build import Built
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.launch import save_scene
-from supple.scene.prepare import default_model
+from supple.scene.prepare import save_trained
 from supple.scene.record import Recorder
+from supple.scene.replay import save_log
+from supple.solve import SetScene
 from supple.view.take import Take
 
 __all__ = ["EVENTS", "FORMATS", "save_events", "save_take"]
@@ -39,19 +42,43 @@ def save_take(take: Take, folder: Path, name: str, suffix: str, field: str = "",
 
 
 def save_events(take: Take, folder: Path, source: Path) -> tuple[Path, str]:
-    """Write scene and events; the log, and the command that makes the same frames of them."""
+    """Write scene, events and models; the log, and the command that makes the same frames of them."""
     log = _free_name(folder, source.stem, ".jsonl")
-    scene, model = take.built.scene, default_model(source)
-    if take.built.model is not None and scene.method.model is None and model.exists():
-        scene = scene.model_copy(update={"method": scene.method.model_copy(update={"model": str(model)})})
-    take.save_log(log)
+    first, *changed = _keep_models([built for _, built in take.versions], log)
+    events, models = dict(take.log), iter(changed)
+    for frame in sorted(events):
+        events[frame] = tuple(
+            _name_model(event, next(models)) if isinstance(event, SetScene) else event for event in events[frame]
+        )
+    save_log(log, events)
+    scene = take.scene.scene
+    if first is not None:
+        method = scene.method.model_copy(update={"model": str(log.with_name(first))})
+        scene = scene.model_copy(update={"method": method})
     save_scene(log.with_suffix(".toml"), scene, f"What was played as {log.name}.")
     last = max(take.now.frame, 1)
     return log, f"supple run {log.with_suffix('.toml')} --replay {log} --frames {last}"
 
 
+def _keep_models(versions: list[Built], log: Path) -> list[str | None]:
+    """Names of the files, beside the log, into which models go; None for a version that has none of its own."""
+    names: list[str | None] = []
+    for number, built in enumerate(versions):
+        name = None
+        if built.model is not None and all(built.model is not other.model for other in versions[:number]):
+            name = save_trained(built, log.with_name(f"{log.stem}.{number}.model.npz"), built.model).name
+        names.append(name)
+    return names
+
+
+def _name_model(event: SetScene, model: str | None) -> SetScene:
+    if model is None:
+        return event
+    return SetScene({**event.changes, "method": {**event.changes.get("method", {}), "model": model}})
+
+
 def _record(take: Take, target: Path) -> None:
-    with Recorder(take.built, [target]) as recorder:
+    with Recorder(take.scene, [target], versions=take.versions) as recorder:
         for frame in take:
             recorder.write(frame)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
-from supple.io.files import writing
-from supple.scene.build import Built
+from supple.scene.build import Built, add_solver
 from supple.scene.crossing import make_check
-from supple.scene.simulate import Simulated, advance, start_scene, steer
-from supple.solve import Event, Grab, Move, event_to_dict
+from supple.scene.replay import EventLog
+from supple.scene.simulate import Simulated, go_on, start_scene
+from supple.scene.versions import Remake, Versions
+from supple.solve import Event, Grab, Move, SetScene
 
 __all__ = ["Take"]
 
@@ -26,12 +26,18 @@ class Take:
     makes the same frames of the log.
     """
 
-    def __init__(self, built: Built) -> None:
-        self.log: dict[int, tuple[Event, ...]] = {}
-        self.scene, self.built = built, steer(built, self.log)
+    def __init__(self, built: Built, remake: Remake = add_solver) -> None:
+        self.log: EventLog = {}
+        self.versions = Versions(built, self.log, remake)
+        self.scene = self.versions.newest  #: with which it began
         self._check = make_check(built)
         kept = max(2, MEMORY // (STATE * len(built.mesh.vertices)))
         self._frames = deque([start_scene(built)], maxlen=kept)
+
+    @property
+    def built(self) -> Built:
+        """The scene that goes on from the last frame."""
+        return self.versions.newest
 
     @property
     def now(self) -> Simulated:
@@ -46,7 +52,7 @@ class Take:
     @property
     def begin(self) -> int:
         """Number of the frame with which the run began: 0, or the first of the pre-roll."""
-        return -self.built.scene.time.preroll
+        return -self.scene.scene.time.preroll
 
     def find(self, frame: int) -> Simulated:
         """The kept frame nearest to a number."""
@@ -62,6 +68,16 @@ class Take:
             done = tuple(old for old in done if not (isinstance(old, Move) and old.name == event.name))
         self.log[self.now.frame] = (*done, event)
 
+    def change(self, changes: dict[str, dict[str, Any]]) -> None:
+        """Change keys of the scene before the next step; what cannot be made changes nothing."""
+        before = self.log.get(self.now.frame, ())
+        self.act(SetScene(changes))
+        try:
+            self.versions.at(self.now.frame + 1)
+        except BaseException:
+            self.log[self.now.frame] = before
+            raise
+
     def held(self) -> dict[str, Grab]:
         """The points that are pulled at, by name, as the events so far leave them."""
         grabs = {grab.name: grab for grab in self.now.state.live.grabs}
@@ -76,12 +92,5 @@ class Take:
 
     def advance(self) -> Simulated:
         """Simulate one more frame."""
-        self._frames.append(advance(self.built, self.now, self.log.get(self.now.frame, ()), self._check))
+        self._frames.append(go_on(self.versions, self.now, self.log.get(self.now.frame, ()), self._check))
         return self.now
-
-    def save_log(self, path: Path) -> None:
-        """Write the events so far, one a line, as `--replay` reads them."""
-        entries = ((frame, event) for frame, events in sorted(self.log.items()) for event in events)
-        lines = [json.dumps({"frame": frame, "event": event_to_dict(event)}) + "\n" for frame, event in entries]
-        with writing(path):
-            path.write_text("".join(lines), encoding="utf-8")
