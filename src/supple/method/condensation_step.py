@@ -23,7 +23,7 @@ from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.method.reduced_handles import Handles
 from supple.solve.events import Grab
-from supple.solve.forces import Force, NodalForce
+from supple.solve.forces import Force, NodalForce, PassingForce
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import Integrator
 from supple.solve.newton import NewtonFailure
@@ -194,10 +194,11 @@ class CondensedStep:
         )  # fmt: skip
 
     def _find_pushed(self, most: int | None = None) -> IntArray:
-        """Vertices that a user pulls, or that forces on no more than `most` vertices push."""
+        """Vertices that a user or another body pushes, or forces on no more than `most` vertices."""
         pushed = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
-        loads = [force.vertices for force in self._forces if isinstance(force, NodalForce)]
-        pushed += [np.asarray(load, np.int32) for load in loads if most is None or len(load) <= most]
+        loads = [force for force in self._forces if isinstance(force, NodalForce)]
+        few = [most is None or len(load.vertices) <= most or isinstance(load, PassingForce) for load in loads]
+        pushed += [np.asarray(load.vertices, np.int32) for load, counts in zip(loads, few, strict=True) if counts]
         return np.unique(np.concatenate([np.zeros(0, np.int32), *pushed]))
 
     def _unbalance(self, state: CondensedState, forces: Sequence[Force], vertices: IntArray) -> FloatArray:

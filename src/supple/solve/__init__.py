@@ -16,7 +16,7 @@ from supple.solve.events import (
     event_from_dict,
     event_to_dict,
 )
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 from supple.solve.linear import LINEAR_SOLVERS
@@ -35,6 +35,7 @@ __all__ = [
     "Move",
     "MoveCollider",
     "NodalForce",
+    "PassingForce",
     "Placement",
     "Release",
     "RemovePin",
