@@ -29,13 +29,12 @@ def pile(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_body_has_from_the_top_what_it_does_not_say():
-    scenes = split_bodies(parse_scene(pile(method={"newton_tolerance": 1e-5})))
+    scenes = split_bodies(parse_scene(pile(method={"newton_tolerance": 1e-5}, pin=[{"select": "max y"}])))
     assert list(scenes) == ["slab", "box"]
     assert (scenes["slab"].material.young, scenes["box"].material.young) == (2e4, 5e4)
     assert scenes["box"].material.density == 800.0
     assert all(one.time.frames == 3 and one.method.newton_tolerance == 1e-5 for one in scenes.values())
-    assert not scenes["box"].pin
-    assert scenes["slab"].pin
+    assert scenes["box"].pin != scenes["slab"].pin  # a list of its own is instead of the one at the top
 
 
 def test_a_mesh_or_method_of_its_own_takes_nothing_from_the_top():

@@ -32,7 +32,8 @@ def place_body(table: BodyTable, metres: float) -> Placement:
 
 def _merge(shared: dict[str, Any], table: BodyTable) -> Scene:
     own = _dump(table, {"name", "at", "rotate"})
-    kept = {key: value for key, value in shared.items() if not set(WHOLE.get(key, ())) & set(own.get(key, ()))}
+    whole = {key for key, marks in WHOLE.items() if any(mark in own.get(key, {}) for mark in marks)}
+    kept = {key: value for key, value in shared.items() if key not in whole}
     try:
         return Scene.model_validate(override(kept, own))
     except ValidationError as error:
