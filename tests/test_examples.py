@@ -380,6 +380,17 @@ def check_paint() -> None:
     assert np.abs(np.log(part.stiffness / 20.0) / np.log(0.05 / 20.0) - along).max() < 0.06
 
 
+def check_two_bodies() -> None:
+    """The ball lies on the arm, not in it, and but for the frame of the impact contact has settled."""
+    motion = play("two_bodies", {"time": {"frames": 10}})
+    arm = len(motion.built.members["arm"].mesh.vertices)
+    assert motion.rows[10].body_contacts["ball"] > 0
+    assert sum(row.contact_settled for row in motion.rows.values()) >= 9
+    centre = motion.last[arm:].mean(axis=0)
+    assert 0.09 < centre[1] < 0.125
+    assert abs(centre[2]) < 0.01
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }

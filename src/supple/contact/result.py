@@ -1,11 +1,12 @@
 """What touches at the end of a step, for who wants to see it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Touch"]
+__all__ = ["Touch", "join_touches"]
 
 FloatArray = NDArray[np.float64]
 
@@ -39,3 +40,10 @@ class Touch:
         total = np.zeros((count, 3))
         np.add.at(total, self.bearing, self.weights[:, :, None] * self.force[:, None, :])
         return total
+
+
+def join_touches(found: Sequence[Touch]) -> Touch | None:
+    """All contacts of several lists; None where there are none."""
+    if not found:
+        return None
+    return Touch(*(np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Touch)))

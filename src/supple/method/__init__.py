@@ -6,6 +6,9 @@ from supple.method.articulated_training import make_articulated, train_articulat
 from supple.method.choose_spaces import Choice, choose_spaces
 from supple.method.condensation import CondensationSolver
 from supple.method.condensation_state import CondensedState
+from supple.method.coupled import CoupledSolver
+from supple.method.coupled_state import CoupledInputs, CoupledState, Member, OwnEvent
+from supple.method.coupling import Coupling
 from supple.method.follow import follow_poses
 from supple.method.full import FullSolver
 from supple.method.hyperreduced import HyperReducedSolver
@@ -33,10 +36,16 @@ __all__ = [
     "Choice",
     "CondensationSolver",
     "CondensedState",
+    "CoupledInputs",
+    "CoupledSolver",
+    "CoupledState",
+    "Coupling",
     "FullSolver",
     "FullState",
     "HyperReducedModel",
     "HyperReducedSolver",
+    "Member",
+    "OwnEvent",
     "PaperSkippingSolver",
     "PoseSpaceModel",
     "PoseSpaceSolver",

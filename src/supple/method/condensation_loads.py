@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from supple.method.condensation_region import Region
 from supple.solve.events import Grab
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 
 __all__ = ["find_pushed", "push_full"]
 
@@ -16,10 +16,11 @@ IntArray = NDArray[np.int32]
 
 
 def find_pushed(grabs: Sequence[Grab], forces: Sequence[Force], most: int | None) -> IntArray:
-    """Vertices that a user pulls, or that forces on no more than `most` vertices push, ascending."""
+    """Vertices that a user or another body pushes, or forces on no more than `most` vertices, ascending."""
     pushed = [np.asarray(grab.vertices, np.int32) for grab in grabs]
-    loads = [force.vertices for force in forces if isinstance(force, NodalForce)]
-    pushed += [np.asarray(load, np.int32) for load in loads if most is None or len(load) <= most]
+    loads = [force for force in forces if isinstance(force, NodalForce)]
+    few = [most is None or len(load.vertices) <= most or isinstance(load, PassingForce) for load in loads]
+    pushed += [np.asarray(load.vertices, np.int32) for load, counts in zip(loads, few, strict=True) if counts]
     return np.unique(np.concatenate([np.zeros(0, np.int32), *pushed]))
 
 

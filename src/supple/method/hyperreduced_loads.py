@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.elastic import Pins
-from supple.solve.forces import Force, Gravity, NodalForce, external_force
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce, external_force
 from supple.solve.live import Live
 from supple.subspace.position_space import PositionSpace
 
@@ -57,6 +57,8 @@ class Loads:
             match force:
                 case Gravity(acceleration):
                     total += np.outer(self._weight, acceleration)
+                case PassingForce(vertices, weights, vector):
+                    total += np.outer(self.U[vertices].T @ weights, vector)
                 case NodalForce(vertices, weights, vector):
                     total += np.outer(self._spread(vertices, weights), vector)
                 case _:

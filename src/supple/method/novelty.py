@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.live import Live
 from supple.subspace import Basis, RestStiffness
 
@@ -100,6 +100,8 @@ class Novelty:
     def look(self, forces: Sequence[Force]) -> None:
         """Warn where the subspace cannot answer a force."""
         for force in forces:
+            if isinstance(force, PassingForce):
+                continue  # contact, which no training foresees
             if isinstance(force, NodalForce):
                 patch, vector = self._patch_of(force), force.vector
             elif isinstance(force, Gravity):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from supple.errors import SceneError
 from supple.method.posespace_model import PoseSpaceModel
 from supple.rig import Rig
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.live import Live
 
 __all__ = ["PoseHandles", "Pushes"]
@@ -83,13 +83,26 @@ class PoseHandles:
             case Gravity(acceleration):
                 return 0, np.asarray(acceleration, np.float64)
             case NodalForce(vertices, weights, vector):
+                direction = np.asarray(vector, np.float64)
+                if isinstance(force, PassingForce):
+                    return self._renew(("passing", *direction.tolist()), vertices, weights), direction
                 # The arrays are kept too, so that no others can get their numbers
-                return self._number((id(vertices), id(weights)), vertices, weights), np.asarray(vector, np.float64)
+                return self._number((id(vertices), id(weights)), vertices, weights), direction
         raise SceneError(f"a force of kind {type(force).__name__} is unknown in a subspace: use the full solver.")
 
     def _number(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray) -> int:
         if key not in self._known:
-            rows = np.asarray(self._columns[:, vertices], np.float64)
-            self._rows.append(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))
+            self._rows.append(self._row(vertices, weights))
             self._known[key] = len(self._rows) - 1, (vertices, weights)
         return self._known[key][0]
+
+    def _renew(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray) -> int:
+        """The number of a handle that is another one in every step."""
+        number = self._number(key, vertices, weights)
+        self._rows[number] = self._row(vertices, weights)
+        self._stacks = {numbers: stack for numbers, stack in self._stacks.items() if number not in numbers}
+        return number
+
+    def _row(self, vertices: NDArray[np.integer], weights: FloatArray) -> FloatArray:
+        rows = np.asarray(self._columns[:, vertices], np.float64)
+        return np.asarray(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supple.errors import SceneError
 from supple.solve.events import Grab
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.live import Live
 
 __all__ = ["Handle", "Handles", "Springs"]
@@ -43,7 +43,7 @@ class Handles:
         self._total = float(mass.sum())
         self.gravity = Handle(np.tensordot(mass, shapes, 1), self._total)
         self._known: dict[Hashable, tuple[object, Handle]] = {}
-        self._stacks: dict[tuple[int, ...], FloatArray] = {}
+        self._stacks: dict[tuple[int, ...], tuple[Sequence[Handle], FloatArray]] = {}
 
     def of_force(self, force: Force) -> tuple[Handle, FloatArray]:
         """What a force acts on, and with which vector [N]."""
@@ -51,6 +51,8 @@ class Handles:
             case Gravity(acceleration):
                 return self.gravity, np.asarray(acceleration, np.float64)
             case NodalForce(vertices, weights, vector):
+                if isinstance(force, PassingForce):
+                    return self._point(vertices, weights), np.asarray(vector, np.float64)
                 key = (id(vertices), id(weights))
                 if key not in self._known:
                     # The arrays are kept too, so that no others can get their numbers
@@ -89,5 +91,6 @@ class Handles:
                 self._stacks.clear()
             count = columns.stop - columns.start
             rows = [handle.J[:, columns] for handle in handles]
-            self._stacks[key] = np.array(rows).reshape(len(handles), 3, count)
-        return self._stacks[key]
+            # The handles are kept too, so that no others can get their numbers
+            self._stacks[key] = handles, np.array(rows).reshape(len(handles), 3, count)
+        return self._stacks[key][1]

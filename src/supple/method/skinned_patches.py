@@ -10,7 +10,7 @@ from supple.cubature.skinned_elements import restrict_rig
 from supple.errors import SceneError
 from supple.method.skinned_particles import Particles, Placed
 from supple.rig import SkinnedRig
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.live import Live
 from supple.subspace import Basis, DomainBases
 
@@ -52,6 +52,9 @@ class Patches:
             match force:
                 case Gravity(acceleration):
                     total += self._particles.weight(placed, np.asarray(acceleration, np.float64))
+                case PassingForce(vertices, weights, vector):
+                    J, _ = self._make(vertices, weights).at(pose)
+                    total += np.asarray(vector, np.float64) @ J
                 case NodalForce(vertices, weights, vector):
                     # The arrays are kept too, so that no others can get their numbers
                     J, _ = self._find((id(vertices), id(weights)), vertices, weights).at(pose)
@@ -81,8 +84,9 @@ class Patches:
 
     def _find(self, key: Hashable, vertices: object, weights: object) -> Patch:
         if key not in self._known:
-            numbers = np.asarray(vertices, np.int64)
-            rows = self._basis.rows(numbers)
-            made = Patch(restrict_rig(self._rig, numbers), rows, np.asarray(weights, np.float64))
-            self._known[key] = (vertices, weights), made
+            self._known[key] = (vertices, weights), self._make(vertices, weights)
         return self._known[key][1]
+
+    def _make(self, vertices: object, weights: object) -> Patch:
+        numbers = np.asarray(vertices, np.int64)
+        return Patch(restrict_rig(self._rig, numbers), self._basis.rows(numbers), np.asarray(weights, np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from supple.constraint import ProjectiveBody
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Damping, Pins
-from supple.errors import SceneError
+from supple.errors import SceneError, SuppleError
 from supple.material import Material
 from supple.mesh import MeshQuality, Sheet, TetMesh, TriMesh, assess_quality, embed
 from supple.method import (
@@ -33,6 +33,8 @@ from supple.method import (
     TrainedModel,
 )
 from supple.scene.attachment import make_anchors
+from supple.scene.bodies import place_body, split_bodies
+from supple.scene.company import couple, join_stages, seat
 from supple.scene.contact import contact_settings, describe_contact, describe_holding
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.force import Force
@@ -56,6 +58,7 @@ __all__ = [
     "add_solver",
     "build_scene",
     "full_solver",
+    "join_solvers",
     "place_load",
     "reduced_solver",
     "set_stage",
@@ -83,6 +86,8 @@ class Stage:
     """The body as constraints, for methods that project them."""
     marks: Marks
     """What selections may name."""
+    members: Mapping[str, Stage] = field(default_factory=dict, kw_only=True)
+    """Of several bodies, each as it would be alone; empty where there is one."""
 
     @property
     def mesh(self) -> TetMesh:
@@ -109,10 +114,21 @@ class Stage:
 
     def describe(self) -> list[str]:
         """What will run, line by line: mesh, materials, contact, time, units."""
+        scene, time = self.scene, self.scene.time
+        bodies = [f"{name}: {line}" for name, one in self.members.items() for line in one._describe_body()]
+        return [
+            *(bodies or self._describe_body()),
+            f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
+            f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
+            f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
+        ]
+
+    def _describe_body(self) -> list[str]:
+        """Mesh, materials and contact."""
         scene, mesh = self.scene, self.mesh
         extents = " x ".join(f"{extent:.3g}" for extent in np.subtract(*reversed(mesh.bounds())))
         held = len(self.body.pins.vertices)
-        time, drive, contact = scene.time, self.drive, self.contact
+        drive, contact = self.drive, self.contact
         return [
             *self.source.notes,
             f"body: {_count_cells(mesh)}, {len(mesh.vertices)} vertices ({held} pinned), "
@@ -122,9 +138,6 @@ class Stage:
             *([] if drive.rigging is None else drive.rigging.describe()),
             *([] if self.body.stiffening is None else [describe_stiffness(self.body.stiffening)]),
             *([] if contact is None else [self._describe_contact(contact)]),
-            f"time: {time.frames} x {1e3 / time.fps:.4g} ms ({time.fps:g} frames per second), "
-            f"steps of {1e3 * time.step:.4g} ms" + (f", {time.preroll} frames of pre-roll" if time.preroll else ""),
-            f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
         ]
 
     def _describe_contact(self, contact: ContactSettings) -> str:
@@ -158,6 +171,8 @@ def build_scene(scene: Scene, model: TrainedModel | None = None) -> Built:
 
 def set_stage(scene: Scene) -> Stage:
     """What a scene describes, but its solver; a selection without content or a missing file is refused."""
+    if scene.body:
+        return _set_bodies(scene)
     refuse_unbuilt(scene)
     refuse_unserved(scene)
     metres = scene.metres
@@ -198,6 +213,24 @@ def set_stage(scene: Scene) -> Stage:
     touching = si.touching()
     contact = None if touching is None else contact_settings(touching, si.collider, marks, metres)
     return Stage(scene, source, materials, body, drive, starting_velocity(body, si, rigging), contact, tied, marks)
+
+
+def _set_bodies(scene: Scene) -> Stage:
+    """The stage of a scene with several bodies."""
+    members = {}
+    for table, (name, own) in zip(scene.body, split_bodies(scene).items(), strict=True):
+        try:
+            members[name] = seat(set_stage(own), name, place_body(table, scene.metres))
+        except SuppleError as error:
+            raise type(error)(f'body "{name}": {error}') from None
+    return Stage(**join_stages(scene, members))
+
+
+def join_solvers(stage: Stage, members: Mapping[str, Built]) -> Built:
+    """The stage of several bodies with their solvers, which press on each other."""
+    parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
+    said = tuple(f"{name}: {line}" for name, one in members.items() for line in one.said)
+    return Built(**{**parts, "members": dict(members)}, solver=couple(stage, members), said=said)
 
 
 def _count_cells(mesh: TetMesh) -> str:
@@ -282,6 +315,10 @@ def starting_velocity(body: Body, scene: Scene, rigging: Rigging | None) -> NDAr
 
 def add_solver(stage: Stage, model: TrainedModel | None = None) -> Built:
     """The stage with the solver that `[method]` and `[time]` name."""
+    if stage.members:
+        scenes = split_bodies(stage.scene)
+        members = {name: add_solver(replace(one, scene=scenes[name])) for name, one in stage.members.items()}
+        return join_solvers(stage, members)
     parts = {field.name: getattr(stage, field.name) for field in fields(Stage)}
     if stage.scene.method.name == "full":
         return Built(**parts, solver=full_solver(stage))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import ConvergenceError
+from supple.errors import ConvergenceError, SceneError
 from supple.method.measure import Errors, Measure
 from supple.scene.build import Built, Stage, add_solver
 from supple.scene.compare_run import Track, run_track, time_first_frames
@@ -188,6 +188,11 @@ def pick_reference(stage: Stage, listener: Listener) -> tuple[Contestant, dict[s
     them are held against projective dynamics in full space with so many iterations that more change little.
     """
     scene = stage.scene
+    for name, one in stage.members.items():
+        if one.scene.own_ties():
+            raise SceneError(
+                f'body "{name}" has {one.scene.own_ties()[0]}, which the full solver does not know: remove it.'
+            )
     if not scene.own_ties():
         return pick_full_solver(stage, listener)
     iterations = MANY_ITERATIONS * (scene.method.iterations or 10)

@@ -10,6 +10,7 @@ from typing import Any
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
 from supple.picture.png import save_bytes
+from supple.scene.bodies import split_bodies
 from supple.scene.build import Stage, add_solver, set_stage
 from supple.scene.compare import Contestant, compare_methods, pick_reference
 from supple.scene.compare_facts import tell_comparison
@@ -47,13 +48,13 @@ class Asked:
 def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build and train a scene, run it under both methods and write the page; the result by name."""
     scene = open_scene(asked.source, asked.changes)
-    method = asked.method or scene.subspace_method
-    if method == "full":
+    method = asked.method or (None if scene.body else scene.subspace_method)
+    if method == "full" or (method is None and all(one.method.name == "full" for one in split_bodies(scene).values())):
         raise SceneError("the full solver compared with itself says nothing: give  --method reduced  or  posespace.")
     page = _place_page(asked)
     if asked.plots is not None:
         probe_folder(asked.plots / "error.svg")
-    stage = set_stage(scene.under(method))
+    stage = set_stage(scene if method is None else scene.under(method))
     for finding in refuse_errors(diagnose(stage)):
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
@@ -83,6 +84,12 @@ def _place_page(asked: Asked) -> Path:
 def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say) -> list[Contestant]:
     """The models named, or the scene's own, found or trained; with `pareto` also trained to other accuracies."""
     method = stage.scene.method.name
+    if stage.members:
+        if asked.models or asked.pareto:
+            option = "--models" if asked.models else "--pareto"
+            raise SceneError(f"{option} is for one body, and the scene has {len(stage.members)}: remove it.")
+        label = " + ".join(one.scene.method.name for one in stage.members.values())
+        return [Contestant(label, prepare_scene(stage, listener, asked.source))]
     if stage.scene.method.is_projective:
         if asked.models or asked.pareto:
             option = "--models" if asked.models else "--pareto"

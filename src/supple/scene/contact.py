@@ -71,6 +71,7 @@ class ContactTable(Section):
     ignore: list[Annotated[tuple[Select, Select], BeforeValidator(_pair)]] = Field(
         default_factory=list, description="pairs of selections of the body that never touch each other"
     )
+    bodies: bool = Field(default=True, description="whether several bodies stop at each other")
     edges: bool = Field(default=False, description="whether edges touch edges too, for sharp bodies (needs ipctk)")
     ccd: bool = Field(
         default=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from supple.mesh import Sheet
 from supple.scene.build import Stage, set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
-from supple.scene.overlap import check_overlap, check_rest_overlap, check_sinking
+from supple.scene.overlap import check_between, check_overlap, check_rest_overlap, check_sinking
 from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
 from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
@@ -33,6 +34,9 @@ MANY_SUBSTEPS = 1000  #: more are no advice to give
 
 def diagnose(stage: Stage) -> list[Finding]:
     """Everything the checks find in a scene, errors first."""
+    if stage.members:
+        found = [*_diagnose_bodies(stage), *check_between(stage)]
+        return sorted(found, key=lambda finding: ORDER[finding.severity])
     checks = (
         check_scale,
         check_materials,
@@ -56,6 +60,14 @@ def diagnose(stage: Stage) -> list[Finding]:
     )
     found = [finding for check in checks for finding in check(stage)]
     return sorted(found, key=lambda finding: ORDER[finding.severity])
+
+
+def _diagnose_bodies(stage: Stage) -> Iterator[Finding]:
+    """What is found in each body; that nothing holds it is no matter where others may."""
+    for name, one in stage.members.items():
+        for finding in diagnose(one):
+            if (finding.severity, finding.check) != ("note", "motion"):
+                yield replace(finding, text=f'body "{name}": {finding.text}')
 
 
 def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> list[Finding]:

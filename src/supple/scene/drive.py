@@ -69,6 +69,8 @@ class Drive:
     volume: VolumeTable | None = None
     steering: Steering | None = None
     """What a user adds while it runs."""
+    frame: Placement | None = None
+    """Of the body's own frame in the world, in which colliders stand; None: they are one."""
 
     @property
     def colliders(self) -> tuple[Collider, ...]:
@@ -138,9 +140,9 @@ class Drive:
     def placements(self, time: float) -> tuple[Placement, ...]:
         """Where the colliders stand at `time` [s]; before time 0, where they begin."""
         found = tuple(obstacle.place(max(time, 0.0)) for obstacle in self.obstacles)
-        if self.steering is None:
-            return found
-        return tuple(self.steering.place(number, placement, time) for number, placement in enumerate(found))
+        if self.steering is not None:
+            found = tuple(self.steering.place(number, placement, time) for number, placement in enumerate(found))
+        return found if self.frame is None else tuple(placement.seen_from(self.frame) for placement in found)
 
     def _own(self) -> list[HeldPart]:
         """The pins that hold from the start; the others hold vertices where they are found, by an event."""

@@ -48,7 +48,7 @@ class Launch:
 def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build, diagnose and run a scene; the result by name."""
     scene = open_scene(asked.source, asked.changes)
-    scene = scene.under(asked.method or scene.method.name)
+    scene = scene if asked.method is None else scene.under(asked.method)
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
     save = _choose_model(scene, warn)
@@ -56,6 +56,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     learned = None if save is None or str(save) == model else save  # what was learned may take its own place
     written = [*outputs, *(path for path in (asked.write_scene, asked.json, learned) if path is not None)]
     solids = [*(table.file for table in scene.collider), *(scene.examples.files if scene.examples else ())]
+    solids += [table.mesh.file for table in scene.body if table.mesh is not None]
     _protect_inputs(written, [asked.source, asked.replay, scene.mesh.file, scene.mesh.render, model, *solids])
     if asked.json is not None and asked.json.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
@@ -151,7 +152,7 @@ def save_scene(path: Path, scene: Scene, comment: str) -> None:
 def _closing_words(result: RunResult, asked: Launch) -> list[str]:
     """What was done and where it lies."""
     lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
-    lines += [*tell_timeline(result.rows), *_tell_share(result)]
+    lines += [*tell_timeline(result.rows), *_tell_share(result), *_tell_exchange(result)]
     lines += [f"wrote {path}" for path in (*result.files, result.timeline, result.model) if path is not None]
     if result.stopped:
         lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
@@ -170,6 +171,24 @@ def _tell_share(result: RunResult) -> list[str]:
     ]
 
 
+def _tell_exchange(result: RunResult) -> list[str]:
+    """What each of several bodies cost, and whether they came to terms with each other."""
+    names = list(result.rows[0].body_contacts) if result.rows else []
+    if not names:
+        return []
+    shares = [
+        f"{name} {sum(row.phases.get(name, 0.0) for row in result.rows) / len(result.rows):.1f} ms" for name in names
+    ]
+    shares.append(
+        f"between them {sum(row.phases.get('between bodies', 0.0) for row in result.rows) / len(result.rows):.1f} ms"
+    )
+    unsettled = sum(not row.contact_settled for row in result.rows)
+    left = (
+        f"; contact did not settle in {unsettled} of {len(result.rows)} frames: use more substeps" if unsettled else ""
+    )
+    return [f"a frame on average: {', '.join(shares)}{left}"]
+
+
 def _resume_command(asked: Launch) -> str:
     """The command line that goes on where this run stopped."""
     changes = asked.changes or {}
@@ -185,6 +204,23 @@ def _resume_command(asked: Launch) -> str:
     words = ["supple", "run", str(asked.source), *(word for path in asked.outputs for word in ("-o", str(path)))]
     words += [word for option, value in options.items() if value is not None for word in (option, str(value))]
     return shlex.join([*words, "--resume"])
+
+
+def _tell_bodies(built: Built, result: RunResult) -> dict[str, Any]:
+    """What each of several bodies is and costs."""
+    count = max(len(result.rows), 1)
+    return {
+        name: {
+            "method": one.solver.name,
+            "vertices": len(one.mesh.vertices),
+            "tetrahedra": len(one.mesh.tets),
+            "mass_kg": float(one.body.mass.sum()),
+            "ms_per_frame": sum(row.phases.get(name, 0.0) for row in result.rows) / count,
+            "contacts": sum(row.body_contacts.get(name, 0) for row in result.rows) / count,
+        }
+        for name, one in built.members.items()
+        if isinstance(one, Built)
+    }
 
 
 def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> dict[str, Any]:
@@ -206,6 +242,7 @@ def _result_facts(built: Built, result: RunResult, findings: list[Finding]) -> d
         "metres_per_unit": built.scene.metres,
         "up_axis": built.scene.up_axis,
         "ms_per_frame": result.ms_per_frame,
+        "bodies": _tell_bodies(built, result),
         "learned": None if result.model is None else str(result.model),
         "timeline": None if result.timeline is None else str(result.timeline),
         "findings": [asdict(finding) for finding in findings],

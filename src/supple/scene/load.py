@@ -18,7 +18,7 @@ from supple.io import MESH_SUFFIXES
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, Section, change_marked, key_names
 
-__all__ = ["load_scene", "override", "parse_scene"]
+__all__ = ["explain", "load_scene", "override", "parse_scene"]
 
 TYPES = {
     "float_type": "must be a number",
@@ -86,7 +86,7 @@ def parse_scene(data: Mapping[str, Any], source: str = "scene", folder: Path | N
     try:
         scene = Scene.model_validate(dict(data))
     except ValidationError as error:
-        raise SceneError(_explain(error.errors(), source)) from None
+        raise SceneError(explain(error.errors(), source)) from None
     if folder is None:
         return scene
     return change_marked(scene, FileName, lambda mark, name: _find_file(mark, name, folder, source))
@@ -99,7 +99,7 @@ def _find_file(mark: FileName, name: str, folder: Path, source: str) -> str:
     return name if name in mark.but else str(folder / name)
 
 
-def _explain(errors: list[ErrorDetails], source: str) -> str:
+def explain(errors: list[ErrorDetails], source: str) -> str:
     """One sentence about the first error; a misspelt key comes first, for it explains a missing one."""
     first = min(errors, key=lambda error: error["type"] != "extra_forbidden")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.between import BetweenBodies
 from supple.contact.self_contact import SelfContact, Touching
 from supple.contact.touch import overlaps
 from supple.mesh import TetMesh
@@ -14,7 +15,7 @@ from supple.scene.build import Stage
 from supple.scene.contact import sinking_depth
 from supple.scene.finding import Finding
 
-__all__ = ["check_overlap", "check_rest_overlap", "check_sinking"]
+__all__ = ["check_between", "check_overlap", "check_rest_overlap", "check_sinking"]
 
 FloatArray = NDArray[np.float64]
 DEEP = 0.5  #: mean edges of the surface: what starts deeper is crushed or thrown out
@@ -43,6 +44,32 @@ def check_overlap(stage: Stage) -> Iterator[Finding]:
             f"vertices are {inside}, the deepest {depth / unit:.4g} deep at {_point(found.place / unit)} in scene "
             f"units; move the collider by {_point(-depth / unit * found.normal)}, or the body the other way{remedy}.",
         )
+
+
+def check_between(stage: Stage) -> Iterator[Finding]:
+    """Bodies that start in each other."""
+    if stage.contact is None or not stage.contact.self_contact:
+        return
+    names, sizes = list(stage.members), [len(one.mesh.vertices) for one in stage.members.values()]
+    ends = np.cumsum(sizes)
+    between = BetweenBodies(stage.mesh, [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)])
+    time, unit = stage.scene.time, stage.scene.metres
+    x = stage.drive.place(stage.drive.moment(-time.preroll / time.fps))
+    found = between.look(x)
+    depth, owners = found.depth(x), np.searchsorted(ends, found.vertices[:, :2], side="right")
+    for pair in np.unique(np.sort(owners, axis=1), axis=0):
+        rows = np.flatnonzero((np.sort(owners, axis=1) == pair).all(axis=1) & (depth > SHALLOW * between.edge))
+        if len(rows):
+            worst = rows[depth[rows].argmax()]
+            away = depth[worst] / unit * found.normal[worst]
+            yield Finding(
+                "error" if depth[worst] > DEEP * between.edge else "warning",
+                "overlap",
+                f'bodies "{names[pair[0]]}" and "{names[pair[1]]}" overlap where they start: {len(rows)} vertices are '
+                f"inside the other, the deepest {depth[worst] / unit:.4g} deep at "
+                f"{_point(x[found.vertices[worst, 0]] / unit)} in scene units; move "
+                f'"{names[owners[worst, 0]]}" by {_point(away)}, or set contact.bodies = false.',
+            )
 
 
 def check_rest_overlap(stage: Stage) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from supple.method import (
     count_elements,
     count_rank,
 )
-from supple.scene.build import Built, Stage, add_solver
+from supple.scene.build import Built, Stage, add_solver, join_solvers
 from supple.scene.kept import cache_folder
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
@@ -47,6 +47,8 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     Where none is there that fits, one is trained and stored (without a `source`: trained only).
     """
     listener = listener or SilentListener()
+    if stage.members:
+        return join_solvers(stage, {name: _prepare_body(stage, name, listener, source) for name in stage.members})
     method = stage.scene.method
     if method.is_projective:
         return _prepare_projective(stage, listener)
@@ -61,6 +63,12 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
     path = None if source is None else default_model(source)
     found = None if path is None else _find(stage, path, listener)
     return add_solver(stage, found or train_scene(stage, path, listener, source))
+
+
+def _prepare_body(stage: Stage, name: str, listener: Listener, source: Path | None) -> Built:
+    """One of several bodies with its solver; its model lies beside the scene, called by both."""
+    own = None if source is None else source.with_name(f"{bare_name(source)}.{name}{source.suffix}")
+    return prepare_scene(stage.members[name], listener, own)
 
 
 def _prepare_projective(stage: Stage, listener: Listener) -> Built:

@@ -42,6 +42,7 @@ class FrameRow:
     contact_forces: tuple[tuple[float, float, float], ...] = ()  #: of every collider on the body [N]
     contact_rounds: int = 0  #: looks for contacts
     contact_settled: bool = True  #: a further look would have changed nothing
+    body_contacts: dict[str, int] = field(default_factory=dict)  #: the same by body, where there are several
     crossings: int | None = None  #: passages through a surface; None where that is not checked
     steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
     phases: dict[str, float] = field(default_factory=dict)  #: milliseconds by what they were spent on

@@ -51,6 +51,7 @@ def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
 
 def stamp_run(built: Built, events: EventLog) -> str:
     """Fingerprint of all that decides how a run goes on; what is written and how long it runs does not."""
+    bodies = "".join(stamp_run(one, {}) for one in built.members.values() if isinstance(one, Built))
     beside: Any = {
         "output": True,
         "mesh": True,
@@ -67,7 +68,9 @@ def stamp_run(built: Built, events: EventLog) -> str:
     trained = "" if built.model is None else built.model.hash()
     driven = [obstacle.digest() for obstacle in built.drive.obstacles]
     driven += [] if built.drive.rigging is None else [built.drive.rigging.digest()]
-    text = json.dumps([keys, replayed, driven], sort_keys=True) + built.solver.name + built.body.hash() + trained
+    text = (
+        json.dumps([keys, replayed, driven], sort_keys=True) + built.solver.name + built.body.hash() + trained + bodies
+    )
     return hashlib.sha256(text.encode() + sheet).hexdigest()
 
 
@@ -82,6 +85,8 @@ def _list_contacts(touching: Touch | None) -> dict[str, NDArray[Any]]:
 
 def _find_character(built: Built, path: Path) -> Character | None:
     """The character into whose file a run may be written back: a rigged one, or the meshes of a file as they stand."""
+    if built.members:
+        return None
     figure, render, file = built.source.figure, built.source.render, Path(built.scene.mesh.file or "")
     if figure is not None:
         return figure.character

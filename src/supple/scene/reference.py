@@ -19,7 +19,7 @@ from supple.scene.motion_table import MotionTable, PoseKey
 from supple.scene.paint_table import PaintedTable, PaintTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import AttachTable, RigTable
-from supple.scene.schema import MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
+from supple.scene.schema import BodyTable, MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Painted, Select, Side, Sphere
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeKey, VolumeTable
@@ -65,6 +65,7 @@ TABLES: dict[str, type[Section]] = {
     "[method]": MethodTable,
     "[training]": TrainingTable,
     "[output]": OutputTable,
+    "[[body]]": BodyTable,
     "select": Select,
     "select.side": Side,
     "select.sphere": Sphere,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -24,9 +25,20 @@ from supple.scene.tie_table import ExamplesTable, SpringTable, StrainTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS, UNITS_RULE
 
-__all__ = ["FIELDS", "MeshTable", "MethodName", "MethodTable", "OutputTable", "Scene", "StartTable", "TimeTable"]
+__all__ = [
+    "FIELDS",
+    "BodyTable",
+    "MeshTable",
+    "MethodName",
+    "MethodTable",
+    "OutputTable",
+    "Scene",
+    "StartTable",
+    "TimeTable",
+]
 
 EARTH = 9.81
+SHARED = ("units", "up_axis", "gravity", "time", "collider", "output")  #: what no body has for itself
 NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
 MethodName = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
@@ -297,6 +309,42 @@ def _gravity(value: object) -> object:
     raise ValueError("must be true, false or three finite numbers [m/s²], such as [0.0, -9.81, 0.0]")
 
 
+class BodyTable(Section):
+    """One of several bodies: tables as those of a scene with one, in a frame of its own; what it does not say, it has
+    from the tables at the top.
+    """
+
+    name: str = Field(pattern=r"^[\w-]+$", description="letters, digits, - and _; results and files are called by it")
+    at: Annotated[Vec3, LENGTH] = Field(default=(0.0, 0.0, 0.0), description="where the origin of its frame is put")
+    rotate: Annotated[Vec3, Unit("degrees")] = Field(
+        default=(0.0, 0.0, 0.0), description="its frame turned about x, then y, then z"
+    )
+    mesh: MeshTable | None = Field(default=None, description="a file or a built-in shape")
+    paint: list[PaintTable] | None = Field(default=None, description="maps painted over its surface")
+    material: MaterialTable | None = Field(default=None, description="its material")
+    volume: VolumeTable | None = Field(default=None, description="a volume that its tetrahedra aim at")
+    skin: SkinTable | None = Field(default=None, description="a layer over its surface")
+    spring: list[SpringTable] | None = Field(default=None, description="springs between its vertices")
+    strain: StrainTable | None = Field(default=None, description="stretches beyond which it resists harder")
+    examples: ExamplesTable | None = Field(default=None, description="shapes that it likes as its own")
+    pin: list[Pin] | None = Field(default=None, description="held or moved vertices, in its frame")
+    rig: RigTable | None = Field(default=None, description="bones that move it")
+    motion: MotionTable | None = Field(default=None, description="what the rig does")
+    force: list[Force] | None = Field(default=None, description="loads besides gravity, in its frame")
+    contact: ContactTable | None = Field(default=None, description="how it touches itself and colliders")
+    start: StartTable | None = Field(default=None, description="how it moves at the start, in its frame")
+    method: MethodTable | None = Field(default=None, description="how its steps are solved")
+    training: TrainingTable | None = Field(default=None, description="what its reduced model learns from")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leaves_what_is_shared(cls, data: object) -> object:
+        for key in SHARED:
+            if isinstance(data, Mapping) and key in data:
+                raise ValueError(f"has {key}, which all bodies of a scene share: put it at the top")
+        return data
+
+
 class Scene(Section):
     """A whole scene."""
 
@@ -307,6 +355,9 @@ class Scene(Section):
     )
     time: TimeTable = Field(default=TimeTable(), description="how long and how finely")
     mesh: MeshTable = Field(description="a file or a built-in shape")
+    body: list[BodyTable] = Field(
+        default_factory=list, min_length=1, description="several bodies instead of one, each with tables of its own"
+    )
     paint: list[PaintTable] = Field(
         default_factory=list, description="maps painted over a surface, for selections and materials"
     )
@@ -343,6 +394,29 @@ class Scene(Section):
     method: MethodTable = Field(default=MethodTable(), description="how a step is solved")
     training: TrainingTable = Field(default=TrainingTable(), description="what a reduced model learns from")
     output: OutputTable = Field(default=OutputTable(), description="what is written")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bodies_have_meshes(cls, data: object) -> object:
+        """The scene with the first body's mesh where it names none for all, so that it is a scene without them, too."""
+        bodies = data.get("body") if isinstance(data, Mapping) else None
+        if not isinstance(data, Mapping) or not isinstance(bodies, list | tuple) or not bodies:
+            return data
+        shared = data.get("mesh", {})
+        if not isinstance(shared, Mapping) or {"file", "shape"} & set(shared):
+            return data
+        meshes = [body.get("mesh") if isinstance(body, Mapping) else None for body in bodies]
+        if None in meshes:
+            raise ValueError(f"has no mesh for body[{meshes.index(None)}]: add [body.mesh], or a [mesh] for all bodies")
+        return {**data, "mesh": meshes[0]}
+
+    @model_validator(mode="after")
+    def _bodies_have_names(self) -> Scene:
+        names = [body.name for body in self.body]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f'has two bodies of the name "{twice}": give each its own')
+        return self
 
     @model_validator(mode="after")
     def _gravity_is_said_once(self) -> Scene:
@@ -405,11 +479,12 @@ class Scene(Section):
 
     def under(self, method: MethodName) -> Scene:
         """The same scene under another method; tolerance and radius mean other things there: they are left behind."""
-        if method == self.method.name:
+        if method == self.method.name and not any(body.method for body in self.body):
             return self
         residual = self.method.newton_tolerance or (self.method.tolerance if self.method.name == "full" else None)
         kept = {"name": method, "tolerance": None, "radius": None, "newton_tolerance": residual}
-        return self.model_copy(update={"method": self.method.model_copy(update=kept)})
+        bodies = [body.model_copy(update={"method": None}) for body in self.body]
+        return self.model_copy(update={"method": self.method.model_copy(update=kept), "body": bodies})
 
     def keys(self) -> dict[str, Any]:
         """The scene as the tables and keys that differ from the defaults."""

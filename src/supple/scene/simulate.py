@@ -130,6 +130,7 @@ def _summarise(built: Built, frame: int, state: Any, reports: Sequence[Report]) 
         phases=_sum_phases(reports),
         full_share=max(report.full_share for report in reports),
         estimated_error=reports[-1].estimated_error,
+        body_contacts=_count_by_body(built, reports[-1].touching),
         **_sum_contacts(reports[-1].touching, len(built.drive.obstacles)),
     )
 
@@ -159,6 +160,17 @@ def _list_steps(reports: Sequence[Report]) -> Iterator[StepRow]:
             yield StepRow(
                 report.kind, skip.checked, skip.rejected, skip.learned, skip.rank, skip.elements, report.estimated_error
             )
+
+
+def _count_by_body(built: Built, touching: Touch | None) -> dict[str, int]:
+    """How many contacts each of several bodies bears, those that it shares with another counted for both."""
+    counts, first = {}, 0
+    for name, one in built.members.items():
+        last = first + len(one.mesh.vertices)
+        borne = np.zeros(0) if touching is None else (touching.bearing >= first) & (touching.bearing < last)
+        counts[name] = 0 if touching is None else int((borne & (touching.weights != 0.0)).any(axis=1).sum())
+        first = last
+    return counts
 
 
 def _sum_contacts(touching: Touch | None, colliders: int) -> dict[str, Any]:

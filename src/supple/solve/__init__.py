@@ -17,7 +17,7 @@ from supple.solve.events import (
     event_from_dict,
     event_to_dict,
 )
-from supple.solve.forces import Force, Gravity, NodalForce
+from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 from supple.solve.linear import LINEAR_SOLVERS
@@ -36,6 +36,7 @@ __all__ = [
     "Move",
     "MoveCollider",
     "NodalForce",
+    "PassingForce",
     "Placement",
     "Release",
     "RemovePin",

@@ -1,6 +1,6 @@
 """Forces as small objects."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 
-__all__ = ["Force", "Gravity", "NodalForce", "external_force", "initial_acceleration"]
+__all__ = ["Force", "Gravity", "NodalForce", "PassingForce", "external_force", "initial_acceleration"]
 
 FloatArray = NDArray[np.float64]
 
@@ -56,8 +56,20 @@ class NodalForce:
     def add_to(self, total: FloatArray, mass: FloatArray) -> None:
         np.add.at(total, self.vertices, np.asarray(self.weights)[:, None] * np.asarray(self.vector))
 
-    def blend(self, other: "NodalForce", share: float) -> "NodalForce":
-        return NodalForce(self.vertices, self.weights, _mix(self.vector, other.vector, share))
+    def blend(self, other: Self, share: float) -> Self:
+        return replace(self, vector=_mix(self.vector, other.vector, share))
+
+
+class PassingForce(NodalForce):
+    """The same on vertices and with weights that come and go, as where bodies touch: nobody is to remember these."""
+
+    @classmethod
+    def of(cls, forces: FloatArray) -> "tuple[PassingForce, ...]":
+        """Forces on all vertices [N], (n, 3), axis by axis; nothing where none acts."""
+        vertices = np.flatnonzero(forces.any(axis=1)).astype(np.int32)
+        if not len(vertices):
+            return ()
+        return tuple(cls(vertices, forces[vertices, axis], np.eye(3)[axis]) for axis in range(3))
 
 
 def external_force(forces: tuple[Force, ...], mass: FloatArray) -> FloatArray:

@@ -37,6 +37,10 @@ class Placement:
         """Directions of the thing, (k, 3), in the world."""
         return np.asarray(directions @ self.rotation.T)
 
+    def seen_from(self, frame: "Placement") -> "Placement":
+        """The same, for who is in a frame that is placed so."""
+        return Placement(frame.rotation.T @ self.rotation, frame.localise(self.translation))
+
     def blend(self, other: "Placement", share: float) -> "Placement":
         """`share` of the way to another placement: turning steadily, its origin on a straight line."""
         turn = Rotation.from_matrix(self.rotation.T @ other.rotation).as_rotvec()
