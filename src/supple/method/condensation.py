@@ -230,10 +230,7 @@ class CondensationSolver:
         else:
             with watch.phase("contact"):
                 x = self._lift(state)
-                if not self.is_static:
-                    predicted = x + h * self._lift(state, 1)
-                else:  # what a body meets of itself on the way of its bones takes long to find
-                    predicted = x if self._loop.detector.settings.self_contact else step.carry()
+                predicted = step.carry() if self.is_static else x + h * self._lift(state, 1)
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
