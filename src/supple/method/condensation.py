@@ -230,7 +230,10 @@ class CondensationSolver:
         else:
             with watch.phase("contact"):
                 x = self._lift(state)
-                predicted = step.carry() if self.is_static else x + h * self._lift(state, 1)
+                if not self.is_static:
+                    predicted = x + h * self._lift(state, 1)
+                else:  # as full space does: bones would take a body through itself before it can touch
+                    predicted = x if self._loop.detector.settings.self_contact else step.carry()
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
