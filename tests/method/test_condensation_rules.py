@@ -20,7 +20,7 @@ from supple.method import CondensationSolver, SkinnedSolver
 from supple.method.selfcontact_training import learn_contacts
 from supple.solve import Inputs, Placement
 
-CONTACT = ContactSettings(self_contact=True, friction=0.0, alpha=0.5)
+CONTACT = ContactSettings(self_contact=True, friction=0.0)
 RULES = replace(CONTACT, rules=True)
 SHARES = (0.5, 0.7, 0.85)
 

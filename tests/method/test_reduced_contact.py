@@ -270,11 +270,11 @@ def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> No
     potential = ContactPotential(
         contacts, x_begin, 1e3, 0.2, rng.random(count) < 0.5, 0.5, rng.uniform(0, 50, count), 0.1, 0.01
     )
-    handles = weigh_vertices(contacts, n) @ solver._shapes.reshape(n, -1)
+    handles = weigh_vertices(contacts, n) @ solver.shapes.reshape(n, -1)
     data = (step.loads, freeze_contacts(potential, handles))
 
     def place(z: np.ndarray) -> np.ndarray:
-        return z[29:] + (solver._shapes @ np.concatenate([[1.0], z[:20]])) @ z[20:29].reshape(3, 3).T
+        return z[29:] + (solver.shapes @ np.concatenate([[1.0], z[:20]])) @ z[20:29].reshape(3, 3).T
 
     def own(z: np.ndarray) -> np.ndarray:
         g, others = np.zeros(26), np.zeros(26)

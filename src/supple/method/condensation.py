@@ -232,7 +232,7 @@ class CondensationSolver:
                 x = self._lift(state)
                 if not self.is_static:
                     predicted = x + h * self._lift(state, 1)
-                else:  # what a body meets of itself on the way of its bones takes long to find
+                else:  # as full space does: bones would take a body through itself before it can touch
                     predicted = x if self._loop.detector.settings.self_contact else step.carry()
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
