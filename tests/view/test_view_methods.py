@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from supple.view.pull import Puller
 from supple.view.recording import save_events, save_take
 from supple.view.reference import Reference
 from supple.view.room import Room
-from supple.view.settings import list_numbers
+from supple.view.settings import Number, _Numbers, list_numbers
 from supple.view.surface import Surface
 
 BAR = {
@@ -213,3 +214,20 @@ def test_motion_goes_on_in_pose_space_and_back(tmp_path: Path) -> None:
         assert np.linalg.norm(v1 - v) <= missed * np.linalg.norm(v)
     take.advance()
     replay(take, tmp_path, source)
+
+
+def test_number_counts_when_it_is_typed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.view.settings.PATIENCE", 0.2)
+    asked: list[Any] = []
+    calls: list[Any] = []
+    field = SimpleNamespace(value="", on_update=calls.append)
+    gui = SimpleNamespace(add_text=lambda label, text: field)
+    player: Any = SimpleNamespace(change=asked.append)
+    _Numbers(gui, player, "material", {"damping_mass": Number("Damping", 2.0, 0.0, 1e6)})
+    for text in ("", "7", "7.", "7.5"):
+        field.value = text
+        calls[0](None)
+    end = time.monotonic() + 10.0
+    while not asked and time.monotonic() < end:
+        time.sleep(0.02)
+    assert asked == [{"material": {"damping_mass": 7.5}}]
