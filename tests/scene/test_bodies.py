@@ -76,6 +76,13 @@ def test_a_shell_cannot_stand_beside_others():
         set_stage(parse_scene(tables))
 
 
+def test_a_method_that_cannot_press_on_others_is_refused():
+    tables = pile()
+    tables["body"][1]["method"] = {"name": "projective"}
+    with pytest.raises(SceneError, match=r'body "box" has the method projective.*hyperreduced'):
+        build_scene(parse_scene(tables))
+
+
 def test_bodies_that_start_in_each_other_are_told_where_and_how_deep():
     tables = pile()
     tables["body"][1] |= {"at": [0.01, 0.06, 0.0], "mesh": {**BOX, "resolution": 8}}

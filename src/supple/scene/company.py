@@ -16,7 +16,7 @@ from supple.errors import SceneError
 from supple.io import RenderMesh
 from supple.mesh import Sheet, TetMesh
 from supple.mesh.joined import join_embeddings, join_surfaces, join_tets
-from supple.method import CoupledSolver, Coupling, Member
+from supple.method import CoupledSolver, Coupling, Member, ProjectiveSolver
 from supple.scene.contact import ContactTable
 from supple.scene.joint_drive import JointDrive
 from supple.scene.schema import Scene
@@ -79,6 +79,12 @@ def couple(stage: Stage, members: Mapping[str, Built]) -> CoupledSolver:
     table = to_metres(stage.scene, stage.scene.metres).touching()
     if table is None or not table.bodies:
         return CoupledSolver(found)
+    for member in found:
+        if isinstance(member.solver, ProjectiveSolver):  # with which forces do not settle
+            raise SceneError(
+                f'body "{member.name}" has the method projective, which cannot press on other bodies: use hyperreduced or '
+                "full, or set contact.bodies = false."
+            )
     between = BetweenBodies(stage.mesh, [one.vertices for one in found], table.thickness)
     stiffness = table.stiffness or max(default_stiffness(one.body) for one in found)
     return CoupledSolver(found, Coupling(found, between, stiffness, table.friction, stage.scene.time.integrator))
