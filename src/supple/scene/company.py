@@ -82,8 +82,8 @@ def couple(stage: Stage, members: Mapping[str, Built]) -> CoupledSolver:
     for member in found:
         if isinstance(member.solver, ProjectiveSolver):  # with which forces do not settle
             raise SceneError(
-                f'body "{member.name}" has the method projective, which cannot press on other bodies: use hyperreduced or '
-                "full, or set contact.bodies = false."
+                f'body "{member.name}" has the method projective, which cannot press on other bodies: use '
+                "hyperreduced or full, or set contact.bodies = false."
             )
     between = BetweenBodies(stage.mesh, [one.vertices for one in found], table.thickness)
     stiffness = table.stiffness or max(default_stiffness(one.body) for one in found)
