@@ -1,0 +1,8 @@
+"""The command line as `python -m supple.cli`."""
+
+import sys
+
+from supple.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
