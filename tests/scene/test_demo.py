@@ -11,8 +11,8 @@ from supple.io import open_cache
 from supple.scene import diagnose, load_scene, set_stage
 from supple.scene.demo import run_demo
 from supple.scene.demo_table import DEMOS
+from supple.scene.method_table import MethodName
 from supple.scene.progress import SilentListener
-from supple.scene.schema import MethodName
 
 SMALL: dict[str, dict[str, Any]] = {
     "full": {"mesh": {"elements": 600}, "time": {"frames": 3, "preroll": 0}},

@@ -19,8 +19,8 @@ from supple.io.bvh import load_bvh
 from supple.rig import Motion, Skeleton
 from supple.rig.hinged import hinge_motion
 from supple.scene.figure import Figure
+from supple.scene.mesh_table import MeshTable
 from supple.scene.rig_table import RigTable
-from supple.scene.schema import MeshTable
 from supple.scene.source import Y_UP_TO_Z_UP
 from supple.shape import SHAPES, Character, make_character
 from supple.shape.arc import Arc

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError
+from supple.scene.body_table import BodyTable
 from supple.scene.load import explain, override
-from supple.scene.schema import BodyTable, Scene
+from supple.scene.schema import Scene
 from supple.solve import Placement
 
 __all__ = ["place_body", "split_bodies"]

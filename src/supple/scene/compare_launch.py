@@ -20,9 +20,9 @@ from supple.scene.compare_words import summarise, to_percent
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
+from supple.scene.method_table import MethodName
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
-from supple.scene.schema import MethodName
 
 __all__ = ["Asked", "launch_comparison"]
 

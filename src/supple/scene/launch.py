@@ -16,12 +16,13 @@ from supple.scene.build import Built, set_stage
 from supple.scene.change import check_changes
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
+from supple.scene.method_table import MethodName
 from supple.scene.prepare import bare_name, default_model, prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
-from supple.scene.schema import MethodName, Scene
+from supple.scene.schema import Scene
 from supple.scene.section import change_files
 from supple.scene.timeline import tell_timeline
 from supple.scene.toml import write_toml

@@ -15,8 +15,9 @@ from supple.io.painting import read_character_painting, read_painting
 from supple.mesh import Sheet, TetMesh, TriMesh
 from supple.mesh.paint import mean_of_points, mean_of_vertices, spread_paint
 from supple.scene.marks import Marks, Paint
+from supple.scene.mesh_table import MeshTable
 from supple.scene.paint_table import PaintedTable, PaintTable
-from supple.scene.schema import MeshTable, Scene
+from supple.scene.schema import Scene
 from supple.scene.source import Source
 
 __all__ = ["RUN", "describe_grading", "grade_tets", "make_marks", "place_values"]

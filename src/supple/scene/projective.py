@@ -15,7 +15,8 @@ from supple.errors import SceneError, SuppleWarning
 from supple.material import Corotational, Material
 from supple.mesh import Sheet, TriMesh
 from supple.method import HyperReducedSolver, ProjectiveSolver, Solver, SpaceSizes, choose_spaces, prepare_spaces
-from supple.scene.schema import MethodTable, Scene
+from supple.scene.method_table import MethodTable
+from supple.scene.schema import Scene
 from supple.scene.tie_table import list_ties
 from supple.solve import Force
 

@@ -9,21 +9,27 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from supple.scene.body_table import BodyTable
 from supple.scene.collider import ColliderTable
 from supple.scene.contact import ContactTable
 from supple.scene.deformer_table import BlendShapeTable, CorrectionTable, DeformerTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable, PoseMaterialTable, RegionTable
+from supple.scene.mesh_table import MeshTable
+from supple.scene.method_table import MethodTable
 from supple.scene.motion import Move, MoveKey, ScaleKey, Turn, TurnKey
 from supple.scene.motion_table import MotionTable, PoseKey
+from supple.scene.output_table import OutputTable
 from supple.scene.paint_table import PaintedTable, PaintTable
 from supple.scene.pin import Pin
 from supple.scene.rig_table import AttachTable, RigTable
-from supple.scene.schema import BodyTable, MeshTable, MethodTable, OutputTable, Scene, StartTable, TimeTable
+from supple.scene.schema import Scene
 from supple.scene.section import Section, Unit
 from supple.scene.select import HalfSpace, Painted, Select, Side, Sphere
 from supple.scene.shell_table import ShellTable, SkinTable, VolumeKey, VolumeTable
+from supple.scene.start_table import StartTable
 from supple.scene.tie_table import ExamplesTable, SpringTable, StrainTable
+from supple.scene.time_table import TimeTable
 from supple.scene.training_table import TrainingTable
 from supple.scene.units import UNITS_RULE
 

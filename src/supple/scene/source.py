@@ -16,7 +16,7 @@ from supple.io.source import mesh_suffix
 from supple.mesh import Embedding, Sheet, TetMesh, TriMesh, tetrahedralise
 from supple.scene.figure import Figure, make_figure
 from supple.scene.kept import Kept, recall
-from supple.scene.schema import MeshTable
+from supple.scene.mesh_table import MeshTable
 from supple.scene.select import select_vertices
 from supple.scene.shell_table import ShellTable
 from supple.shape import make_shape

@@ -19,9 +19,9 @@ from supple.scene.doctor import diagnose
 from supple.scene.kernels import announce_compilation
 from supple.scene.launch import refuse_errors
 from supple.scene.load import override
+from supple.scene.method_table import MethodName
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener, SilentListener
-from supple.scene.schema import MethodName
 from supple.view.bones import is_bone_file, open_bones
 from supple.view.guard import Guard
 from supple.view.page import Page

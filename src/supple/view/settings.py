@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from supple.scene.build import Built
-from supple.scene.schema import MethodName
+from supple.scene.method_table import MethodName
 from supple.solve import SetGravity, SetStiffness, SetThrottle
 from supple.view.player import Player, Shown
 from supple.view.pull import Puller
