@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-import numpy as np
 from cyclopts import Parameter
 
 from supple.errors import MaterialError, OutputError, SceneError, SuppleError, SuppleWarning
@@ -148,6 +147,8 @@ def _limit_threads(count: int) -> None:
 
 def _plain(value: object) -> object:
     """Numbers, arrays and paths as JSON knows them."""
+    import numpy as np  # here, as --help needs none
+
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, Path):
