@@ -11,7 +11,8 @@ from supple.errors import SceneError
 KEYS = ["file", "vertices", "joints", "load_s", "mesh_s", "train_s", "frame_ms", "write_s", "out_mb"]
 
 
-def test_a_row_has_the_columns_of_the_page(tmp_path):
+def test_a_row_has_the_columns_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("supple.scene.character_scene.ELEMENTS", 500)
     man = LittleMan()
     man.tree["animations"] = []
     man.save(tmp_path / "man.glb")
