@@ -1,17 +1,37 @@
 """The benchmark of characters: its columns, and what it says of folders without any."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from little_man import LittleMan
 from supple.bench.character import run
+from supple.cli import main
 from supple.errors import SceneError
+from supple.io import open_cache
 
 KEYS = ["file", "vertices", "joints", "load_s", "mesh_s", "train_s", "frame_ms", "write_s", "out_mb"]
 
 
-def test_a_row_has_the_columns_of_the_page(tmp_path):
+@pytest.fixture
+def started(monkeypatch):
+    """Frames in the files that second starts wrote; they run in this process, which has imported all they need."""
+    written = []
+
+    def start(command, **_):
+        assert command[:3] == [sys.executable, "-m", "supple.cli"]
+        code = main([*command[3:], "-q"])
+        written.append(open_cache(command[-1]).frames)
+        return subprocess.CompletedProcess(command, code, "", "")
+
+    monkeypatch.setattr("supple.bench.character.subprocess.run", start)
+    return written
+
+
+def test_a_row_has_the_columns_of_the_page(tmp_path, monkeypatch, started):
+    monkeypatch.setattr("supple.scene.character_scene.ELEMENTS", 500)
     man = LittleMan()
     man.tree["animations"] = []
     man.save(tmp_path / "man.glb")
@@ -19,7 +39,7 @@ def test_a_row_has_the_columns_of_the_page(tmp_path):
     assert [key for key in row if key in KEYS] == KEYS
     assert (row["file"], row["joints"]) == ("man.glb", 3)
     assert row["load_s"] + row["mesh_s"] < row["first_s"]
-    assert row["again_s"] > 0.1
+    assert (started, row["again_s"] > 0) == ([2], True)
     assert row["out_mb"] > 0
     page = (Path(__file__).parents[2] / "docs" / "characters.md").read_text(encoding="utf-8")
     assert all(f"`{key}`" in page for key in row)

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
+
+from supple.rig.cubic_spline import spline_pieces
 
 __all__ = ["BETWEEN", "Between", "KeyCurve"]
 
@@ -45,8 +46,7 @@ class KeyCurve:
         for kind, run in groupby(between):
             first, at = at, at + len(list(run))
             if kind == "spline":
-                cubic = CubicSpline(times[first : at + 1], points[first : at + 1]).c
-                powers[: len(cubic), first:at] = cubic[::-1]
+                powers[:4, first:at] = spline_pieces(times[first : at + 1], points[first : at + 1])
         for k in range(len(between) - 1, -1, -1):  # backwards: a run-up meets what follows it
             if between[k] == "run-up":
                 powers[:, k] = curve._run_up(k)

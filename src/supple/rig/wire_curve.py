@@ -3,9 +3,9 @@
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline
 
 from supple.errors import SceneError
+from supple.rig.cubic_spline import hermite_pieces
 
 __all__ = ["WireCurve"]
 
@@ -29,11 +29,14 @@ class WireCurve:
             raise SceneError(f"two neighbouring points of wire '{name}' coincide or are not finite: correct them.")
         at = np.concatenate([[0.0], np.cumsum(spans)])
         each = np.eye(len(at))
-        spline = CubicHermiteSpline(at, each, np.gradient(each, at, axis=0))
+        pieces = hermite_pieces(at, each, np.asarray(np.gradient(each, at, axis=0)))
         places = np.linspace(0.0, at[-1], _PER_SPAN * len(spans) + 1)
         self.spacing = float(places[1])
         """Between samples [m]."""
-        self._values, self._slopes = spline(places), spline(places, 1)  # (m, c) each
+        span = np.clip(np.searchsorted(at, places, side="right") - 1, 0, len(spans) - 1)
+        c, t = pieces[:, span], (places - at[span])[:, None]
+        self._values = c[0] + t * (c[1] + t * (c[2] + t * c[3]))  # (m, c) each
+        self._slopes = c[1] + t * (2.0 * c[2] + t * 3.0 * c[3])
         self.samples: FloatArray = self._values @ self.points
         """Places on the curve at rest [m], (m, 3)."""
         self._tangents = self._find_tangents(self.points)

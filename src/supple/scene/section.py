@@ -86,7 +86,8 @@ def only(kinds: tuple[type, ...], wording: str) -> BeforeValidator:
 class Section(BaseModel):
     """Base of the scene's tables: unknown keys, NaN, infinities and silent conversions are refused."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+    # Built when first used: a start reads a few tables, and would wait a quarter of a second for the others
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True, defer_build=True)
     aliases: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="before")
