@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pxr import Usd, UsdGeom
 
 from supple.errors import SceneError
 from supple.io import load_mesh, open_cache
@@ -130,7 +131,16 @@ def test_two_methods_run_side_by_side_into_one_recording(tmp_path):
     assert 0.0005 < drop < 0.02  # it lies on the slab and not in it
     named = load_mesh(sorted(tmp_path.glob("*.vtu"))[0])
     assert np.array_equal(np.unique(named.regions), [0, 1])
-    assert open_cache(tmp_path / "run.usdc").frames == 4
+    stage = Usd.Stage.Open(str(tmp_path / "run.usdc"))
+    for name, own in built.spans().items():
+        points = np.array(UsdGeom.Mesh(stage.GetPrimAtPath(f"/body/{name}")).GetPointsAttr().Get(3))
+        used = own.start + built.members[name].mesh.surface_vertices()
+        assert np.array_equal(points, x[used].astype(np.float32))
+    cache = open_cache(tmp_path / "run.usdc")
+    assert cache.frames == 4
+    surface = built.mesh.surface_vertices()
+    assert np.abs(cache.surface_positions(3) - x[surface]).max() < 1e-7
+    assert np.array_equal(cache.triangles, built.mesh.surface().triangles)
 
 
 def test_a_stopped_run_of_two_bodies_goes_on_as_if_it_had_not_been(tmp_path):
@@ -139,16 +149,18 @@ def test_a_stopped_run_of_two_bodies_goes_on_as_if_it_had_not_been(tmp_path):
     run(tmp_path / "whole", pile())
     tables = pile(output={"checkpoint": 1})
     built = build_scene(parse_scene(tables))
-    output = tmp_path / "parts" / "run.npz"
+    output, stage = tmp_path / "parts" / "run.npz", tmp_path / "parts" / "run.usda"
     from supple.scene.record import Recorder  # what a run that is killed leaves behind
 
-    with Recorder(built, [output]) as recorder:
+    with Recorder(built, [output, stage]) as recorder:
         start = start_scene(built)
         recorder.write(start)
         first = next(iter(simulate(built, start)))
         recorder.write(first)
         recorder.save(first)
-    result = run_scene(build_scene(parse_scene(tables)), [output], resume=True)
+    result = run_scene(build_scene(parse_scene(tables)), [output, stage], resume=True)
     assert result.frame == 3
     a, b = (open_cache(tmp_path / name / "run.npz").positions(3) for name in ("whole", "parts"))
     assert np.array_equal(a, b)
+    shown = [open_cache(path).surface_positions(3) for path in (stage, tmp_path / "whole" / "run.usdc")]
+    assert np.array_equal(*shown)

@@ -74,6 +74,7 @@ def open_writer(
     character: Character | None = None,
     clip: str | None = None,
     tolerance: float = TOLERANCE,
+    bodies: Mapping[str, slice] | None = None,
 ) -> FrameWriter:
     """A writer for the format of the suffix, in place of an older recording.
 
@@ -81,6 +82,7 @@ def open_writer(
     surfaces of `colliders`, by name. With `resume_at`, an existing recording goes on: its frames from that number on
     are dropped, the earlier ones stay. A `character` that went through a `clip` is written back into a copy of
     its file where that is of the same kind. Vertices of a .glb are off by at most `tolerance` times the body's size.
+    Of several `bodies`, with their vertices by name, USD holds a mesh each.
     """
     file = Path(path)
     probe(file)
@@ -98,7 +100,7 @@ def open_writer(
             return GltfWriter(file, mesh, info, render, resume_at, tolerance)
         if suffix in SURFACE_WRITERS:
             return SURFACE_WRITERS[suffix](file, mesh, info, render, resume_at)
-        return UsdWriter(file, mesh, info, render, colliders or {}, resume_at)
+        return UsdWriter(file, mesh, info, render, colliders or {}, resume_at, bodies)
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
 

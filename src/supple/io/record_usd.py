@@ -1,4 +1,4 @@
-"""A run as USD: a mesh with time-sampled points, one time code a frame.
+"""A run as USD: a mesh of each body with time-sampled points, one time code a frame.
 
 While the run goes on, the file is a small root over the folder NAME.frames, which holds one binary layer a
 frame, tied in as value clips: each is written once and whole, and USD programs can open the root at any
@@ -20,7 +20,6 @@ from supple.io.files import writing
 from supple.io.frames import CacheInfo, Frame, FrameChecks, check_gap
 from supple.io.usd_colliders import place_colliders, read_places
 from supple.io.usd_layers import (
-    MESH,
     NOTE,
     TIME,
     export_layer,
@@ -32,6 +31,7 @@ from supple.io.usd_layers import (
     open_layer,
     read_frame,
 )
+from supple.io.usd_pieces import split_surface
 from supple.mesh import TetMesh, TriMesh
 from supple.solve import Placement
 
@@ -52,11 +52,13 @@ class UsdWriter:
         render: RenderMesh | None,
         colliders: Mapping[str, TriMesh],
         resume_at: int | None = None,
+        bodies: Mapping[str, slice] | None = None,
     ) -> None:
         self._path, self._info = path, info
         self._folder = path.with_name(f"{path.name}.frames")
         self._surface = drawn_surface(mesh, render)
-        self._still = make_still(info, self._surface, colliders)
+        self._pieces = split_surface(self._surface, mesh, bodies or {})
+        self._still = make_still(info, self._pieces, colliders)
         self._colliders = tuple(colliders)
         self._places: dict[int, Sequence[Placement]] = {}
         self._codes: list[int] = []
@@ -67,20 +69,24 @@ class UsdWriter:
             self._folder.mkdir(exist_ok=True)
         self._remove_frames(keep=self._codes)
         export_layer(self._still, self._folder / STILL)
-        export_layer(make_manifest(), self._folder / MANIFEST)
+        export_layer(make_manifest(self._pieces), self._folder / MANIFEST)
         self._publish(self._codes)
         self._checks = FrameChecks(path, mesh, self._codes[-1] if self._codes else None)
 
     def write(self, frame: Frame) -> None:
         """Add the frame's layer and name it in the root."""
         self._checks.accept(frame)
-        points = self._surface.lift(frame.positions) / self._info.metres_per_unit
-        samples = {"points": points, "extent": np.stack([points.min(axis=0), points.max(axis=0)])}
+        fields = {"points": self._surface.lift(frame.positions) / self._info.metres_per_unit}
         if frame.velocities is not None:
-            samples["velocities"] = self._surface.lift(frame.velocities) / self._info.metres_per_unit
-        if any(np.abs(values).max(initial=0.0) > np.finfo(np.float32).max for values in samples.values()):
+            fields["velocities"] = self._surface.lift(frame.velocities) / self._info.metres_per_unit
+        if any(np.abs(values).max(initial=0.0) > np.finfo(np.float32).max for values in fields.values()):
             raise OutputError(f"{self._path}: frame {frame.index} exceeds USD's 32 bits; choose larger units.")
-        export_layer(make_frame(frame.index, {**samples, TIME: frame.time}), self._file(frame.index))
+        samples = {}
+        for piece in self._pieces:
+            own = {name: values[piece.points] for name, values in fields.items()}
+            extent = np.stack([own["points"].min(axis=0), own["points"].max(axis=0)])
+            samples[piece.path] = {**own, "extent": extent, TIME: frame.time}
+        export_layer(make_frame(frame.index, samples), self._file(frame.index))
         codes = [*self._codes, frame.index]
         self._places[frame.index] = frame.colliders
         self._publish(codes)
@@ -92,7 +98,8 @@ class UsdWriter:
         if self._closed:
             return
         whole = self._folder / WHOLE
-        join_frames(whole, self._still, [(code, self._file(code)) for code in self._codes], self._place)
+        frames = [(code, self._file(code)) for code in self._codes]
+        join_frames(whole, self._pieces, self._still, frames, self._place)
         if self._path.suffix.lower() == ".usda":
             export_layer(open_layer(whole), self._path)
         else:
@@ -112,7 +119,7 @@ class UsdWriter:
     def _publish(self, codes: Sequence[int]) -> None:
         names = [f"./{self._folder.name}/{self._file(code).name}" for code in codes]
         still, manifest = (f"./{self._folder.name}/{name}" for name in (STILL, MANIFEST))
-        root = make_root(self._info, codes, still, names, manifest)
+        root = make_root(self._info, self._pieces, codes, still, names, manifest)
         self._place(root)
         export_layer(root, self._path)
 
@@ -134,14 +141,17 @@ class UsdWriter:
         running = len(layer.subLayerPaths) > 0
         still = _open_or_refuse(self._folder / STILL) if running else layer
         same = layer.customLayerData.get(NOTE) == self._info.to_json()
-        if not same or any(_static(still, name) != _static(self._still, name) for name in TOPOLOGY):
+        paths = [f"{piece.path}.{name}" for piece in self._pieces for name in TOPOLOGY]
+        if not same or any(_static(still, path) != _static(self._still, path) for path in paths):
             raise OutputError(f"{self._path} is a recording of another mesh or setting; run again without resuming.")
         if running:
-            clips = layer.GetPrimAtPath(MESH).GetInfo("clips").get("default", {})
+            clips = layer.GetPrimAtPath(self._pieces[0].path).GetInfo("clips").get("default", {})
             codes = [int(entry[0]) for entry in clips.get("active", ())]
             kept = [code for code in codes if code < resume_at and self._file(code).is_file()]
         else:
-            kept = [int(code) for code in layer.ListTimeSamplesForPath(f"{MESH}.points") if code < resume_at]
+            kept = [
+                int(code) for code in layer.ListTimeSamplesForPath(f"{self._pieces[0].path}.points") if code < resume_at
+            ]
         check_gap(self._path, kept, resume_at, self._info.start_frame)
         if not running:
             self._take_apart(layer, kept)
@@ -153,7 +163,7 @@ class UsdWriter:
         with writing(self._folder):
             self._folder.mkdir(exist_ok=True)
         for code in codes:
-            export_layer(make_frame(code, read_frame(layer, code)), self._file(code))
+            export_layer(make_frame(code, read_frame(layer, self._pieces, code)), self._file(code))
 
 
 def _open_or_refuse(path: Path) -> Any:
@@ -163,6 +173,6 @@ def _open_or_refuse(path: Path) -> Any:
     return layer
 
 
-def _static(layer: Any, name: str) -> Any:
-    attribute = layer.GetAttributeAtPath(f"{MESH}.{name}")
+def _static(layer: Any, path: str) -> Any:
+    attribute = layer.GetAttributeAtPath(path)
     return None if attribute is None else attribute.default

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from supple.errors import OutputError
-from supple.io.drawn import DrawnSurface
 from supple.io.files import replacing, writing
 from supple.io.frames import CacheInfo
 from supple.io.usd_colliders import add_colliders
+from supple.io.usd_pieces import BODY, Piece
 from supple.mesh import TriMesh
 
 __all__ = [
-    "BODY",
-    "MESH",
     "NOTE",
     "TIME",
     "USD_OUT",
@@ -37,52 +35,58 @@ __all__ = [
 ]
 
 USD_OUT = (".usd", ".usdc", ".usda")  #: suffixes that are written
-BODY, MESH = "/body", "/body/surface"
 NOTE = "supple"  #: key of the layer's custom data that holds the run's description
 TIME = "userProperties:time"  #: attribute with the simulated time [s] of a frame
 #: Attributes that change from frame to frame, with their types.
 SAMPLES = {"points": "Point3fArray", "extent": "Float3Array", "velocities": "Vector3fArray", TIME: "Double"}
+Samples = Mapping[str, Mapping[str, Any]]  #: values of a frame by the path of a mesh, then by attribute
 COLOUR = (0.80, 0.55, 0.45)
 BATCH = 32  # frames held in memory while they are joined
 
 
-def make_still(info: CacheInfo, surface: DrawnSurface, colliders: Mapping[str, TriMesh]) -> Any:
-    """Layer with all that stays the same: stage metadata, the mesh without its points, colliders without places."""
-    from pxr import Gf, Kind, Sdf, Usd, UsdGeom, Vt
+def make_still(info: CacheInfo, pieces: Sequence[Piece], colliders: Mapping[str, TriMesh]) -> Any:
+    """Layer with all that stays the same: stage metadata, meshes without their points, colliders without places."""
+    from pxr import Kind, Sdf, Usd, UsdGeom
 
     layer = Sdf.Layer.CreateAnonymous(".usdc")
     describe_layer(layer, info)
     stage = Usd.Stage.Open(layer)
     body = UsdGeom.Xform.Define(stage, BODY)
     Usd.ModelAPI(body.GetPrim()).SetKind(Kind.Tokens.component)
-    mesh = UsdGeom.Mesh.Define(stage, MESH)
+    for piece in pieces:
+        _add_mesh(stage, piece)
+    add_colliders(stage, colliders, info.metres_per_unit)
+    for piece in pieces:
+        _declare(layer, piece.path, [TIME])  # clips give values only to attributes that are there
+    return layer
+
+
+def _add_mesh(stage: Any, piece: Piece) -> None:
+    from pxr import Gf, Sdf, UsdGeom, Vt
+
+    mesh = UsdGeom.Mesh.Define(stage, piece.path)
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(surface.counts)))
-    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(surface.indices)))
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(piece.counts)))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(piece.indices)))
     mesh.CreateDisplayColorAttr([Gf.Vec3f(*COLOUR)])
-    if surface.uv is not None:
+    if piece.uv is not None:
         names = Sdf.ValueTypeNames.TexCoord2fArray
         primvar = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", names, UsdGeom.Tokens.faceVarying)
-        primvar.Set(Vt.Vec2fArray.FromNumpy(surface.uv.astype(np.float32)))
-    add_colliders(stage, colliders, info.metres_per_unit)
-    _declare(layer, [TIME])  # clips give values only to attributes that are there
-    return layer
+        primvar.Set(Vt.Vec2fArray.FromNumpy(piece.uv.astype(np.float32)))
 
 
-def make_frame(code: int, samples: Mapping[str, Any]) -> Any:
-    """Layer with the samples of one frame by attribute: arrays (k, 3) in the file's unit, or USD values."""
-    from pxr import Sdf, Vt
+def make_frame(code: int, samples: Samples) -> Any:
+    """Layer with the samples of one frame: arrays (k, 3) in the file's unit, or USD values."""
+    from pxr import Sdf
 
     layer = Sdf.Layer.CreateAnonymous(".usdc")
-    _declare(layer, samples)
-    for name, values in samples.items():
-        if isinstance(values, np.ndarray):
-            values = Vt.Vec3fArray.FromNumpy(values.astype(np.float32))
-        layer.SetTimeSample(f"{MESH}.{name}", code, values)
+    _set_samples(layer, code, samples)
     return layer
 
 
-def make_root(info: CacheInfo, codes: Sequence[int], still: str, frames: Sequence[str], manifest: str) -> Any:
+def make_root(
+    info: CacheInfo, pieces: Sequence[Piece], codes: Sequence[int], still: str, frames: Sequence[str], manifest: str
+) -> Any:
     """Small layer over the still layer and the frames, which it names as value clips by relative paths."""
     from pxr import Gf, Sdf, Vt
 
@@ -90,29 +94,33 @@ def make_root(info: CacheInfo, codes: Sequence[int], still: str, frames: Sequenc
     describe_layer(layer, info)
     _set_range(layer, codes)
     layer.subLayerPaths.append(still)
-    prim = Sdf.CreatePrimInLayer(layer, MESH)
-    if codes:
-        clips = {
-            "primPath": MESH,
-            "assetPaths": Sdf.AssetPathArray([Sdf.AssetPath(name) for name in frames]),
-            "manifestAssetPath": Sdf.AssetPath(manifest),
-            "active": Vt.Vec2dArray([Gf.Vec2d(code, place) for place, code in enumerate(codes)]),
-            "times": Vt.Vec2dArray([Gf.Vec2d(code, code) for code in codes]),
-        }
-        prim.SetInfo("clips", {"default": clips})
+    for piece in pieces:
+        prim = Sdf.CreatePrimInLayer(layer, piece.path)
+        if codes:
+            clips = {
+                "primPath": piece.path,
+                "assetPaths": Sdf.AssetPathArray([Sdf.AssetPath(name) for name in frames]),
+                "manifestAssetPath": Sdf.AssetPath(manifest),
+                "active": Vt.Vec2dArray([Gf.Vec2d(code, place) for place, code in enumerate(codes)]),
+                "times": Vt.Vec2dArray([Gf.Vec2d(code, code) for code in codes]),
+            }
+            prim.SetInfo("clips", {"default": clips})
     return layer
 
 
-def make_manifest() -> Any:
+def make_manifest(pieces: Sequence[Piece]) -> Any:
     """Layer that tells which attributes the frames may hold."""
     from pxr import Sdf
 
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    _declare(layer, SAMPLES)
+    for piece in pieces:
+        _declare(layer, piece.path, SAMPLES)
     return layer
 
 
-def join_frames(path: Path, still: Any, frames: Sequence[tuple[int, Path]], add: Callable[[Any], None]) -> None:
+def join_frames(
+    path: Path, pieces: Sequence[Piece], still: Any, frames: Sequence[tuple[int, Path]], add: Callable[[Any], None]
+) -> None:
     """Make a binary file at `path` with the still layer, the samples of all frames and what `add` puts into a layer."""
     from pxr import Sdf
 
@@ -124,19 +132,19 @@ def join_frames(path: Path, still: Any, frames: Sequence[tuple[int, Path]], add:
         _set_range(whole, [code for code, _ in frames])
         add(whole)
         for place, (code, file) in enumerate(frames):
-            samples = read_frame(open_layer(file), code)
-            _declare(whole, samples)
-            for name, values in samples.items():
-                whole.SetTimeSample(f"{MESH}.{name}", code, values)
+            _set_samples(whole, code, read_frame(open_layer(file), pieces, code))
             if place % BATCH == BATCH - 1:
                 whole.Save()
         whole.Save()
 
 
-def read_frame(layer: Any, code: float) -> dict[str, Any]:
-    """Samples of the mesh at that time code, by attribute."""
-    samples = {name: layer.QueryTimeSample(f"{MESH}.{name}", code) for name in SAMPLES}
-    return {name: values for name, values in samples.items() if values is not None}
+def read_frame(layer: Any, pieces: Sequence[Piece], code: float) -> Samples:
+    """Samples of the meshes at that time code."""
+    found = {}
+    for piece in pieces:
+        samples = {name: layer.QueryTimeSample(f"{piece.path}.{name}", code) for name in SAMPLES}
+        found[piece.path] = {name: values for name, values in samples.items() if values is not None}
+    return found
 
 
 def open_layer(path: Path) -> Any:
@@ -185,11 +193,22 @@ def _set_range(layer: Any, codes: Sequence[int]) -> None:
         layer.startTimeCode, layer.endTimeCode = codes[0], codes[-1]
 
 
-def _declare(layer: Any, names: Iterable[str]) -> None:
-    """Attributes of the mesh, where the layer does not have them yet."""
+def _set_samples(layer: Any, code: int, samples: Samples) -> None:
+    from pxr import Vt
+
+    for path, own in samples.items():
+        _declare(layer, path, own)
+        for name, values in own.items():
+            if isinstance(values, np.ndarray):
+                values = Vt.Vec3fArray.FromNumpy(values.astype(np.float32))
+            layer.SetTimeSample(f"{path}.{name}", code, values)
+
+
+def _declare(layer: Any, path: str, names: Iterable[str]) -> None:
+    """Attributes of a mesh, where the layer does not have them yet."""
     from pxr import Sdf
 
-    prim = Sdf.CreatePrimInLayer(layer, MESH)
+    prim = Sdf.CreatePrimInLayer(layer, path)
     for name in names:
         if name not in prim.attributes:
             spec = Sdf.AttributeSpec(prim, name, getattr(Sdf.ValueTypeNames, SAMPLES[name]))

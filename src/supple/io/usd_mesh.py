@@ -10,7 +10,8 @@ import numpy as np
 
 from supple.io.drawn import DrawnSurface, surface_polygons
 from supple.io.frames import CacheInfo
-from supple.io.usd_layers import BODY, MESH, describe_layer, export_layer, make_still
+from supple.io.usd_layers import describe_layer, export_layer, make_still
+from supple.io.usd_pieces import BODY, MESH, whole_surface
 from supple.mesh import TetMesh, TriMesh
 
 __all__ = ["write_usd_surface", "write_usd_tets"]
@@ -57,7 +58,7 @@ def write_usd_surface(path: Path, mesh: TriMesh, info: CacheInfo) -> None:
     from pxr import Usd, UsdGeom, Vt
 
     drawn = DrawnSurface(*surface_polygons(mesh), mesh.uv, lambda values: values)
-    layer = make_still(info, drawn, {})
+    layer = make_still(info, whole_surface(drawn), {})
     stage = Usd.Stage.Open(layer)
     shape = UsdGeom.Mesh(stage.GetPrimAtPath(MESH))
     shape.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(mesh.vertices.astype(np.float32)))

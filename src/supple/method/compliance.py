@@ -34,6 +34,9 @@ class Compliance(Protocol):
     def between(self, vertices: IntArray) -> FloatArray:
         """What unit forces on vertices move each of them [m/N], (k, 3, k, 3)."""
 
+    def forget(self) -> None:
+        """Begin a new step, which must not depend on what others asked for."""
+
 
 def make_compliance(solver: Solver[Any], body: Body, integrator: str, duration: float) -> Compliance:
     """That of a body whose solver takes steps of a `duration` [s]."""
@@ -73,6 +76,9 @@ class SubspaceCompliance:
         rows = self._span[(3 * vertices[:, None] + np.arange(3)).ravel()].toarray()
         return np.asarray(rows @ cho_solve(self._factor, rows.T)).reshape(len(vertices), 3, len(vertices), 3)
 
+    def forget(self) -> None:
+        """Nothing is kept."""
+
 
 class FullCompliance:
     """A⁻¹, learnt vertex by vertex as these are touched."""
@@ -84,6 +90,11 @@ class FullCompliance:
         self._row = np.full(count, -1, np.int64)  # of its free block
         self._row[rest.map.free] = np.arange(len(rest.map.free))
         self._slot = np.full(count, -1, np.int64)
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is known: in which order it was learnt shows in its round-off."""
+        self._slot[:] = -1
         self._known = np.zeros(0, np.int64)
         self._table = np.zeros((0, 3, 0, 3))
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
-from supple.contact.result import Touch, join_touches
 from supple.contact.sets import list_pairs
 from supple.linalg.anderson import Anderson
 from supple.method.coupled_state import CoupledInputs, CoupledState, Member
+from supple.method.coupled_steps import Steps, add_reports
 from supple.method.coupling import Coupling
 from supple.method.solver import Report
 from supple.solve import Inputs
@@ -27,6 +27,9 @@ __all__ = ["CoupledSolver"]
 FloatArray = NDArray[np.float64]
 _EXCHANGES = 40
 _SETTLED = 3e-3  # by which share of them forces may still change
+_SEARCHES = 12  # after which contacts stay where they are once forces have nearly settled
+_NEARLY = 0.05
+_HALVINGS = 3  # times that a step is halved where they have not
 
 
 class CoupledSolver:
@@ -45,10 +48,24 @@ class CoupledSolver:
         return self._begin(states)
 
     def step(self, state: CoupledState, inputs: Inputs) -> tuple[CoupledState, Report]:
+        return self._advance(state, inputs, 0)
+
+    def _advance(self, state: CoupledState, inputs: Inputs, depth: int) -> tuple[CoupledState, Report]:
+        """The state after `inputs`, through halves of the step where forces are far from settled."""
+        end, report, change = self._take(state, inputs)
+        if change <= _NEARLY or depth == _HALVINGS:
+            return end, report
+        first, second = inputs.halves()
+        middle, early = self._advance(state, first, depth + 1)
+        end, late = self._advance(middle, second, depth + 1)
+        return end, add_reports(early, late, wasted=report)
+
+    def _take(self, state: CoupledState, inputs: Inputs) -> tuple[CoupledState, Report, float]:
+        """The step at once; by which share forces still changed in the end."""
         watch, begin = Stopwatch(), self.positions(state)
         push, pressed, pairs, contacts = state.push, state.pressed, state.pairs, Contacts.none()
-        mixer, taken = Anderson(), _Steps(self.members, state.states, self._share_out(inputs))
-        settled, rounds = self._coupling is None, 0
+        mixer, taken = Anderson(), Steps(self.members, state.states, self._share_out(inputs))
+        settled, rounds, change = self._coupling is None, 0, 0.0
         for exchange in range(_EXCHANGES if self._coupling is not None else 1):
             used = push
             taken.take(used)
@@ -56,16 +73,21 @@ class CoupledSolver:
                 break
             with watch.phase("between bodies"):
                 x, between, rounds = self._place(taken.states), self._coupling.between, exchange + 1
-                contacts = between.look(x, pairs) if exchange else between.foresee(begin, x, pairs)
+                if not exchange:
+                    contacts = between.foresee(begin, x, pairs)
+                elif exchange < _SEARCHES or change > _NEARLY:  # on a ridge a vertex would change sides for ever
+                    contacts = between.look(x, pairs)
                 pairs = np.unique(np.concatenate([pairs, list_pairs(contacts)]), axis=0)  # which side each came from
                 wanted, pressed = self._coupling.press(contacts, begin, x, used, pressed, inputs.duration)
-            settled = bool(np.linalg.norm(wanted - used) <= _SETTLED * np.linalg.norm(wanted))
+            size = float(np.linalg.norm(wanted))
+            change = float(np.linalg.norm(wanted - used)) / size if size else float(used.any())
+            settled = change <= _SETTLED
             if settled:
                 break
             push = mixer.mix(used, wanted) if wanted.any() else wanted
         state = CoupledState(taken.states, used, pressed, list_pairs(contacts))
         found = [] if self._coupling is None else [self._coupling.tell(contacts, self.positions(state), pressed)]
-        return state, taken.report(watch, found, rounds, settled)
+        return state, taken.report(watch, found, rounds, settled), change
 
     def positions(self, state: CoupledState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         x = self._place(state.states)
@@ -117,54 +139,3 @@ class CoupledSolver:
     def _place(self, states: Sequence[Any]) -> FloatArray:
         pairs = zip(self.members, states, strict=True)
         return np.concatenate([one.place.move(one.solver.positions(own)) for one, own in pairs])
-
-
-class _Steps:
-    """One step of all bodies, taken again where other forces act."""
-
-    def __init__(self, members: Sequence[Member], states: Sequence[Any], parts: Sequence[Inputs]) -> None:
-        self._members, self._begin, self._parts = members, states, parts
-        self._pushes: list[FloatArray | None] = [None] * len(members)
-        self._reports: list[Report] = [Report()] * len(members)
-        self._spent = {member.name: 0.0 for member in members}
-        self._newton = 0
-        self.states: tuple[Any, ...] = tuple(states)
-
-    def take(self, push: FloatArray) -> None:
-        """Take it with forces on all vertices [N], (n, 3)."""
-        ends = list(self.states)
-        for number, member in enumerate(self._members):
-            own = push[member.vertices]
-            before = self._pushes[number]
-            if before is not None and np.array_equal(before, own):
-                continue
-            ends[number], report = member.solver.step(self._begin[number], member.push(self._parts[number], own))
-            self._pushes[number], self._reports[number] = own, report
-            self._spent[member.name] += report.milliseconds.get("total", 0.0)
-            self._newton += report.newton_iterations
-        self.states = tuple(ends)
-
-    def report(self, watch: Stopwatch, between: Sequence[Touch | None], rounds: int, settled: bool) -> Report:
-        """How it went: milliseconds by body, and contacts of all."""
-        reports = self._reports
-        shown = [one.show(r.touching) for one, r in zip(self._members, reports, strict=True) if r.touching is not None]
-        touching = join_touches([*shown, *(touch for touch in between if touch is not None)])
-        errors = [report.estimated_error for report in reports if report.estimated_error is not None]
-        vertices = np.array([len(member.body.mass) for member in self._members])
-        spent = watch.finish()
-        return Report(
-            {**self._spent, "between bodies": spent.get("between bodies", 0.0), "total": spent["total"]},
-            self._newton,
-            sum(report.linear_iterations for report in reports),
-            "full" if all(report.kind == "full" for report in reports) else "hybrid",
-            float(vertices @ [report.full_share for report in reports] / vertices.sum()),
-            0 if touching is None else len(touching),
-            max(errors, default=None),
-            max(report.residual for report in reports),
-            max(report.halvings for report in reports),
-            rounds + sum(report.contact_rounds for report in reports),
-            settled and all(report.contact_settled for report in reports),
-            touching,
-            next((report.skip for report in reports if report.skip is not None), None),
-            all(report.converged for report in reports),
-        )

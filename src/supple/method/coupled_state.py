@@ -88,6 +88,15 @@ class CoupledInputs(Inputs):
 
     parts: tuple[Inputs, ...] = ()
 
+    def halves(self) -> tuple["CoupledInputs", "CoupledInputs"]:
+        """The same step as two of half the length; events belong to the first."""
+        early, late = super().halves()
+        first, second = zip(*(part.halves() for part in self.parts), strict=True)
+        return (
+            CoupledInputs(early.begin, early.end, early.events, first),
+            CoupledInputs(late.begin, late.end, late.events, second),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CoupledState:

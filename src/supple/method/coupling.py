@@ -19,6 +19,7 @@ __all__ = ["Coupling"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _SWEEPS = 400
+_KEPT = 4  # lengths of steps: a step and its halves
 _ACCURACY = 1e-4  # of the largest force, to which sweeps go on
 
 
@@ -83,11 +84,16 @@ class Coupling:
 
     def _yield(self, touched: IntArray, x: FloatArray, h: float) -> FloatArray:
         """What unit forces on touched vertices move them at x [m/N], (k, 3, k, 3): nothing from body to body."""
-        if h not in self._compliances:
-            made = [make_compliance(one.solver, one.body, self._integrator, h) for one in self._members]
-            self._compliances = {h: made}
+        length = float(f"{h:.9g}")  # of a step, without the round-off of times
+        if length not in self._compliances:
+            made = [make_compliance(one.solver, one.body, self._integrator, length) for one in self._members]
+            self._compliances = dict([*self._compliances.items()][1 - _KEPT :]) | {length: made}
+        if self._turns[0] is not x:
+            self._turns = x, {}
+            for compliance in self._compliances[length]:
+                compliance.forget()
         blocks = []
-        for member, compliance in zip(self._members, self._compliances[h], strict=True):
+        for member, compliance in zip(self._members, self._compliances[length], strict=True):
             first, last = member.vertices.start, member.vertices.stop
             own = touched[(touched >= first) & (touched < last)] - first
             if len(own):
@@ -97,8 +103,6 @@ class Coupling:
 
     def _find_turns(self, member: Member, x: FloatArray) -> FloatArray:
         """How flesh has turned about the vertices of a body at x [m], (n, 3, 3); kept for all exchanges of a step."""
-        if self._turns[0] is not x:
-            self._turns = x, {}
         if member.name not in self._turns[1]:
             self._turns[1][member.name] = measure_turns(member.body, x[member.vertices])
         return self._turns[1][member.name]

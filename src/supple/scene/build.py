@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,11 @@ class Stage:
     def mesh(self) -> TetMesh:
         """The tetrahedra, or the sheet, that are simulated."""
         return self.body.mesh
+
+    def spans(self) -> dict[str, slice]:
+        """Of several bodies the vertices of each, among those of all."""
+        ends = np.cumsum([0, *(len(one.mesh.vertices) for one in self.members.values())]).tolist()
+        return {name: slice(*pair) for name, pair in zip(self.members, pairwise(ends), strict=True)}
 
     def collider_surfaces(self) -> dict[str, TriMesh]:
         """Surfaces [m] of the colliders by name, before they are placed; a plane is cut to a few body sizes."""

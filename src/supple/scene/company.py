@@ -69,13 +69,11 @@ def join_stages(scene: Scene, members: Mapping[str, Stage]) -> dict[str, Any]:
 
 def couple(stage: Stage, members: Mapping[str, Built]) -> CoupledSolver:
     """One solver of bodies that have their own; they press on each other where the scene's [contact] lets them."""
-    found, first = [], 0
+    found, spans = [], stage.spans()
     for name, one in members.items():
-        last = first + len(one.mesh.vertices)
         rigging = one.drive.rigging
         controls = 0 if rigging is None else len(rigging.rig.controls)
-        found.append(Member(name, one.solver, one.body, _frame(one), slice(first, last), controls))
-        first = last
+        found.append(Member(name, one.solver, one.body, _frame(one), spans[name], controls))
     table = to_metres(stage.scene, stage.scene.metres).touching()
     if table is None or not table.bodies:
         return CoupledSolver(found)

@@ -50,9 +50,9 @@ def check_between(stage: Stage) -> Iterator[Finding]:
     """Bodies that start in each other."""
     if stage.contact is None or not stage.contact.self_contact:
         return
-    names, sizes = list(stage.members), [len(one.mesh.vertices) for one in stage.members.values()]
-    ends = np.cumsum(sizes)
-    between = BetweenBodies(stage.mesh, [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)])
+    names, spans = list(stage.members), list(stage.spans().values())
+    ends = [span.stop for span in spans]
+    between = BetweenBodies(stage.mesh, spans)
     time, unit = stage.scene.time, stage.scene.metres
     x = stage.drive.place(stage.drive.moment(-time.preroll / time.fps))
     found = between.look(x)

@@ -137,6 +137,7 @@ class Recorder:
             character=_find_character(self._built, path),
             clip=None if scene.motion is None else scene.motion.clip,
             tolerance=scene.output.tolerance,
+            bodies=self._built.spans(),
         )
         opened.callback(writer.close)
         return writer

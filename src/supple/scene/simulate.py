@@ -164,12 +164,10 @@ def _list_steps(reports: Sequence[Report]) -> Iterator[StepRow]:
 
 def _count_by_body(built: Built, touching: Touch | None) -> dict[str, int]:
     """How many contacts each of several bodies bears, those that it shares with another counted for both."""
-    counts, first = {}, 0
-    for name, one in built.members.items():
-        last = first + len(one.mesh.vertices)
-        borne = np.zeros(0) if touching is None else (touching.bearing >= first) & (touching.bearing < last)
+    counts = {}
+    for name, own in built.spans().items():
+        borne = np.zeros(0) if touching is None else (touching.bearing >= own.start) & (touching.bearing < own.stop)
         counts[name] = 0 if touching is None else int((borne & (touching.weights != 0.0)).any(axis=1).sum())
-        first = last
     return counts
 
 

@@ -30,8 +30,9 @@ def list_fields(built: Built) -> list[str]:
 
 
 def _approaches_full(built: Built) -> bool:
-    """Whether the full solver knows the same body: it has neither shells nor ties."""
-    return built.scene.method.name != "full" and not built.scene.own_ties()
+    """Whether the full solver knows the same bodies, and is not what they have: it has neither shells nor ties."""
+    scenes = [one.scene for one in built.members.values()] or [built.scene]
+    return any(one.method.name != "full" for one in scenes) and not any(one.own_ties() for one in scenes)
 
 
 def find_values(name: str, built: Built, now: Simulated, x: FloatArray) -> FloatArray:
