@@ -7,7 +7,7 @@ import pytest
 
 from supple.bench import Benchmark, run_benchmark
 from supple.bench.pose_case import CASES, PAPER, PoseCase, make_actor
-from supple.bench.pose_measure import choose, full_run, measure, train
+from supple.bench.pose_measure import choose, full_run, measure, measure_case, train
 
 KEYS = [
     "tets", "rank", "regions", "poses", "newton", "cub_int", "cub_inert", "ms_core", "ms_dyn", "ms_render", "ms_total",
@@ -37,8 +37,15 @@ def test_rows_are_told_when_they_are_done(monkeypatch: pytest.MonkeyPatch) -> No
             yield {"number": number}
 
     told: list[dict[str, int]] = []
-    found = run_benchmark(Benchmark("two", "two rows", rows), "small", 1, tell=told.append)
+    found = run_benchmark(Benchmark("two", "two rows", rows), "small", 1, each=told.append)
     assert found["rows"] == told == [{"number": 0}, {"number": 1}]
+
+
+def test_no_body_is_made_for_rows_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supple.bench.pose_measure.make_actor", lambda case: pytest.fail("made"))
+    assert list(measure_case("ape", "paper", "77 whole")) == []
+    with pytest.raises(pytest.fail.Exception, match="made"):
+        next(measure_case("ape", "paper", "25 whole"))
 
 
 @pytest.mark.parametrize("name", CASES)

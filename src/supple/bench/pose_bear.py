@@ -7,6 +7,6 @@ from supple.bench.pose_measure import Row, measure_case
 __all__ = ["run"]
 
 
-def run(size: str) -> Iterator[Row]:
+def run(size: str, only: str = "") -> Iterator[Row]:
     """Rows of the benchmark at size "small" or "paper", one after another."""
-    return measure_case("bear", size)
+    return measure_case("bear", size, only)

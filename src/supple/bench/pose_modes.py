@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.bench.only import is_asked
 from supple.bench.pose_measure import Row
 from supple.elastic import Body
 from supple.material import StVK
@@ -37,10 +38,11 @@ _CASES: dict[str, dict[str, tuple[int, int, tuple[float, float, float] | None]]]
 _COUNT = 20
 
 
-def run(size: str) -> Iterator[Row]:
+def run(size: str, only: str = "") -> Iterator[Row]:
     """Rows of the benchmark at size "small" or "paper", one after another."""
     for name, case in _CASES[size].items():
-        yield _measure(name, *case)
+        if is_asked(only, name):
+            yield _measure(name, *case)
 
 
 def _measure(name: str, tets: int, contacts: int, paper: tuple[float, float, float] | None) -> Row:
