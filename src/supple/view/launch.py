@@ -57,8 +57,8 @@ class Builder:
 
     def begin(self, say: Say) -> Built:
         """The scene as the file has it."""
-        scene = open_scene(self._look.source, self._look.changes)
-        return self(set_stage(scene.under(self._look.method or scene.method.name)), say)
+        scene, method = open_scene(self._look.source, self._look.changes), self._look.method
+        return self(set_stage(scene if method is None else scene.under(method)), say)
 
     def __call__(self, stage: Stage, say: Say) -> Built:
         """A stage with its solver, which may have to be trained."""
