@@ -85,9 +85,9 @@ class HyperReducedModel:
 
     @cached_property
     def alone(self) -> RotationClusters | None:
-        """Clusters of the only type of constraint, if these are few enough for iterations without positions."""
+        """Clusters of tets as the only constraint, if these are few enough for iterations without positions."""
         only = self.fits[0]
-        if len(self.fits) > 1 or not isinstance(only, RotationClusters):
+        if len(self.fits) > 1 or not isinstance(only, RotationClusters) or only.constraint.stencils.rows != 3:
             return None
         return only if 3 * len(only.constraint.stencils) <= _DENSE * self.positions.columns else None
 

@@ -118,12 +118,10 @@ class MethodTable(Section):
     )
     projection: Literal["clusters", "fit"] | None = Field(
         default=None,
-        description="hyperreduced: few projections stand for all by clusters of tetrahedra that turn together "
-        "(clusters), or by a fit to samples (fit); surfaces are always fitted",
+        description="hyperreduced: few projections stand for all by clusters of elements that turn together "
+        "(clusters), or by a fit to samples (fit); bending is always fitted",
     )
-    clusters: int | None = Field(
-        default=None, ge=1, le=100_000, description="hyperreduced: clusters of tetrahedra (200)"
-    )
+    clusters: int | None = Field(default=None, ge=1, le=100_000, description="hyperreduced: clusters of elements (200)")
     functions: int | None = Field(
         default=None, ge=1, le=100_000, description="hyperreduced: weights that span fitted projections (60)"
     )

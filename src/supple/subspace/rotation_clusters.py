@@ -8,7 +8,8 @@ projected as if it were one of them; what elements deviate from the mean resists
 The second sum is quadratic and only enters the constant matrix. E is therefore an energy of projective dynamics like
 the exact one: its objective falls in every iteration, it turns with the body, and it keeps momentum. One element a
 cluster is the exact energy. Deviations are partly turns, which cost nothing, and the constraint need not resist all
-that is left: hence α < 1.
+that is left: hence α < 1. Triangles are first seen by the axes of their cluster (subspace/shared_axes.py), and since
+surfaces bend without stretching, next to nothing of what differs resists.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from supple.constraint import Constraint, Stencils
 from supple.mesh.geodesic import Geodesics, Search
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.reduced_stencils import ReducedStencils, reduce_stencils, reduced_stiffness
+from supple.subspace.shared_axes import share_axes
 
 __all__ = [
     "RotationClusters",
@@ -35,6 +37,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+_SURFACE = 0.05  # α of triangles: what differs within clusters is mostly turns, but shall not be free
 _SHEAR = 0.2  # large enough that constraints with some slack resist
 _MODES, _ELEMENTS = 12, 8_000  # on which the share of strain is found; so many elements tell it to two digits
 
@@ -56,14 +59,14 @@ class RotationClusters:
 
     @cached_property
     def by_rows(self) -> tuple[sp.csr_array, FloatArray]:
-        """Ḡ with all clusters of a row after each other, (3 s, c), and its transpose as a dense matrix."""
+        """Ḡ with all clusters of a row after each other, (p s, c), and its transpose as a dense matrix."""
         G = self.seen.by_rows().matrix(self.stiffness.shape[0])
         return G, np.ascontiguousarray(G.T.toarray())
 
     @cached_property
     def pull(self) -> FloatArray:
-        """ḠᵀΛ, what projections add to the right-hand side, (c, 3 s)."""
-        return np.asarray(self.by_rows[1] * np.tile(self.constraint.weight, 3))
+        """ḠᵀΛ, what projections add to the right-hand side, (c, p s)."""
+        return np.asarray(self.by_rows[1] * np.tile(self.constraint.weight, self.constraint.stencils.rows))
 
     @property
     def is_complete(self) -> bool:
@@ -90,8 +93,8 @@ class RotationClusters:
 
 
 def can_cluster(constraint: Constraint) -> bool:
-    """Whether values are deformation gradients in space, whose mean is one too."""
-    return constraint.stencils.rows == 3 and not constraint.guided
+    """Whether values are deformation gradients of tets or triangles, whose mean is one too."""
+    return constraint.stencils.rows in (2, 3) and not constraint.guided
 
 
 def cluster_elements(graph: Geodesics, samples: NDArray[np.integer], constraint: Constraint) -> IntArray:
@@ -149,6 +152,8 @@ def cluster_projections(
 
     `strained` is how much of what elements deviate from their mean is strain; without it, what bends of the body say.
     """
+    if constraint.stencils.rows == 2:
+        return _cluster_triangles(constraint, positions, rest, cluster, _SURFACE if strained is None else strained)
     few = gather_clusters(constraint, cluster)
     if strained is None:
         strained = find_strained(constraint, few, cluster, rest, positions.mass)
@@ -158,6 +163,22 @@ def cluster_projections(
     mean = np.repeat((1.0 - share) * few.weight, few.stencils.rows)
     inner = reduced_stiffness(constraint.stencils, share[cluster] * constraint.weight, positions)
     return RotationClusters(constraint, few, share, seen, sp.csr_array(inner + G.T @ (G * mean[:, None])))
+
+
+def _cluster_triangles(
+    constraint: Constraint, positions: PositionSpace, rest: FloatArray, cluster: IntArray, strained: float
+) -> RotationClusters:
+    axes = share_axes(constraint, cluster, rest)
+    plane, third = gather_clusters(axes.constraint, cluster), gather_clusters(axes.third, cluster)
+    few = replace(plane, weight=plane.weight * axes.metric.mean(axis=1))
+    every = np.arange(len(few.stencils))
+    seen, across = (reduce_stencils(one.stencils, every, positions) for one in (few, third))
+    G, N = seen.matrix(positions.columns), across.matrix(positions.columns)
+    # What the mean explains along its three axes is no deviation
+    mean = few.weight[:, None] - strained * plane.weight[:, None] * axes.metric
+    inner = reduced_stiffness(constraint.stencils, strained * constraint.weight, positions)
+    stiffness = inner + G.T @ (G * mean.reshape(-1, 1)) - N.T @ (N * (strained * plane.weight)[:, None])
+    return RotationClusters(constraint, few, np.full(len(every), strained), seen, sp.csr_array(stiffness))
 
 
 def shear_share(constraint: Constraint) -> FloatArray:
