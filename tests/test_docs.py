@@ -349,7 +349,7 @@ def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
 def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     from supple.cubature import check, train
     from supple.method import novelty, reach, reduced_carry
-    from supple.scene import cases, schema, training_basis, training_search
+    from supple.scene import cases, method_table, training_basis, training_search
     from supple.subspace import interface
 
     text = {
@@ -359,7 +359,7 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     assert f"{cases.FEWEST} to {cases.MOST} steps" in page
     assert f"at most {cases.LONGEST} steps" in page
     assert f"up to {cases.LONGEST_HELDOUT} steps" in page
-    assert (schema.ACCURACY, "(1 % when it is not given)" in page) == (0.01, True)
+    assert (method_table.ACCURACY, "(1 % when it is not given)" in page) == (0.01, True)
     search = training_search
     assert (search.TRIES, search.PROJECTION, search.FORCES, search.STALLED) == (6, 0.25, 1.0, 0.9)
     assert (training_basis.MODES, "ten vibration modes" in page) == (10, True)
