@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from supple.errors import SceneError
-from supple.scene.build import Stage, build_scene, set_stage
+from supple.scene.build import build_scene, set_stage
 from supple.scene.load import parse_scene
 from supple.scene.simulate import simulate
+from supple.scene.stage import Stage
 from supple.shape import make_shape
 
 

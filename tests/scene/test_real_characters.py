@@ -8,11 +8,12 @@ import pytest
 from supple.bench.character_files import find_characters
 from supple.errors import SuppleWarning
 from supple.io import open_cache
-from supple.scene.build import add_solver, set_stage
+from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.load import override, parse_scene
 from supple.scene.record import Recorder
 from supple.scene.simulate import simulate, start_scene
+from supple.scene.solvers import add_solver
 
 SHORT = {"mesh": {"elements": 500}, "time": {"frames": 1, "preroll": 0, "substeps": 1}, "gravity": False}
 SAID = {  # joints, and what was done

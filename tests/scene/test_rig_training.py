@@ -14,12 +14,13 @@ from supple.io import load_model, load_skinned, save_skinned
 from supple.method import SkinnedModel
 from supple.rig import SkinnedRig
 from supple.scene import SilentListener, Stage, parse_scene, prepare_scene, set_stage, simulate, start_scene
-from supple.scene.build import Built, add_solver
 from supple.scene.cases import case_steps, draw_cases, draw_judges
 from supple.scene.info import describe_file
 from supple.scene.launch import save_scene
 from supple.scene.load import override
 from supple.scene.prepare import default_model, load_named
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Built
 
 Tables = dict[str, Any]
 TOLERANCE = 0.1

@@ -9,12 +9,13 @@ import pytest
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.method import SkippingSolver
 from supple.scene import build_scene, parse_scene, run_scene
-from supple.scene.build import Built, set_stage
+from supple.scene.build import set_stage
 from supple.scene.launch import Launch, launch
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import SilentListener
 from supple.scene.run import RunResult
 from supple.scene.simulate import simulate, start_scene
+from supple.scene.stage import Built
 
 SCENE: dict[str, Any] = {
     "time": {"fps": 50, "frames": 40, "integrator": "newmark"},

@@ -12,11 +12,11 @@ from supple.errors import FileFormatError, SceneError
 from supple.io import open_cache
 from supple.method import SkippingSolver
 from supple.scene import build_scene, parse_scene, run_scene
-from supple.scene.build import Built
 from supple.scene.compare import Contestant, compare_methods, under_full
 from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.progress import FrameRow, SilentListener, StepRow
+from supple.scene.stage import Built
 from supple.scene.timeline import tell_timeline
 
 SCENE: dict[str, Any] = {

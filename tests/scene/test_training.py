@@ -16,12 +16,12 @@ from supple.io import load_model, save_tets
 from supple.mesh import TetMesh
 from supple.method import FullSolver, ReducedModel
 from supple.scene import SilentListener, Stage, build_scene, parse_scene, prepare_scene, run_scene, set_stage
-from supple.scene.build import reduced_solver
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, play_case
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.scene.prepare import _unfit, bare_name, default_model, train_scene
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
+from supple.scene.solvers import reduced_solver
 from supple.scene.training import train_model
 from supple.scene.training_basis import Span, soft_modes, span_motions
 from supple.scene.training_motion import gather_snapshots, see_locally

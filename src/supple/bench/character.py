@@ -21,7 +21,7 @@ from typing import Any
 
 from supple.bench.character_files import find_characters
 from supple.errors import SceneError, SuppleError, SuppleWarning
-from supple.scene.build import Built, set_stage
+from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.kept import VARIABLE
 from supple.scene.launch import save_scene
@@ -30,6 +30,7 @@ from supple.scene.prepare import prepare_scene
 from supple.scene.record import Recorder
 from supple.scene.schema import Scene
 from supple.scene.simulate import simulate, start_scene
+from supple.scene.stage import Built
 
 __all__ = ["run"]
 

@@ -18,9 +18,10 @@ from supple.errors import SuppleWarning
 from supple.io import save_tets
 from supple.mesh import tetrahedralise
 from supple.picture import Camera, find_bounds, join_pictures, render, save_picture, stack_pictures
-from supple.scene.build import Built, build_scene
+from supple.scene.build import build_scene
 from supple.scene.load import override, parse_scene
 from supple.scene.simulate import simulate
+from supple.scene.stage import Built
 from supple.shape.distance import tube
 
 __all__ = ["run"]

@@ -25,9 +25,9 @@ from supple.bench.only import is_asked
 from supple.bench.skip_case import Case
 from supple.errors import SceneError
 from supple.method import Report, Solver
-from supple.scene.build import add_solver, full_solver
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.simulate import start_motion, step_inputs
+from supple.scene.solvers import add_solver, full_solver
 
 __all__ = ["KEYS", "Asked", "Row", "Run", "fill", "measure", "warm_up"]
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.bench.registry import Size
-from supple.scene.build import Built, build_scene
+from supple.scene.build import build_scene
 from supple.scene.load import parse_scene
+from supple.scene.stage import Built
 from supple.view.figures import Figures
 from supple.view.guard import Guard
 from supple.view.player import Shown

@@ -1,6 +1,6 @@
 """Scene files: their schema, the objects they describe, running, recording and checking them."""
 
-from supple.scene.build import Built, Stage, build_scene, set_stage
+from supple.scene.build import build_scene, set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import Finding, diagnose, examine
 from supple.scene.drive import Drive
@@ -13,6 +13,7 @@ from supple.scene.replay import load_events
 from supple.scene.run import RunResult, run_scene
 from supple.scene.schema import Scene
 from supple.scene.simulate import Simulated, simulate, start_scene
+from supple.scene.stage import Built, Stage
 from supple.scene.training import train_model
 
 __all__ = [

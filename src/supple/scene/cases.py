@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 import supple
 from supple.method import Report, Solver
-from supple.scene.build import Stage, place_load, starting_velocity
+from supple.scene.build import place_load, starting_velocity
 from supple.scene.collider import ColliderTable
 from supple.scene.drive import Drive, HeldPart, Load
 from supple.scene.motion import rotate
 from supple.scene.pin import Pin
 from supple.scene.schema import EARTH
 from supple.scene.simulate import start_motion, step_inputs
+from supple.scene.stage import Stage
 from supple.scene.units import to_metres
 from supple.solve import Gravity, Inputs, Moment, NodalForce
 

@@ -9,12 +9,13 @@ from typing import Any
 from supple.elastic import Damping
 from supple.errors import SceneError
 from supple.method.posespace_state import PoseSpaceState
-from supple.scene.build import Built, Stage, set_stage
+from supple.scene.build import set_stage
 from supple.scene.load import override, parse_scene
 from supple.scene.projective import refuse_unserved
 from supple.scene.replay import EventLog
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.schema import Scene
+from supple.scene.stage import Built, Stage
 from supple.solve import Event, SetScene
 
 __all__ = ["carry", "change_scene", "check_changes", "keeps_model", "restage"]

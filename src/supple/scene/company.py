@@ -25,7 +25,7 @@ from supple.scene.units import to_metres
 from supple.solve import Placement
 
 if TYPE_CHECKING:
-    from supple.scene.build import Built, Stage
+    from supple.scene.stage import Built, Stage
 
 __all__ = ["couple", "join_stages", "seat"]
 

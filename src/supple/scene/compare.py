@@ -13,10 +13,11 @@ import numpy as np
 
 from supple.errors import ConvergenceError, SceneError
 from supple.method.measure import Errors, Measure
-from supple.scene.build import Built, Stage, add_solver
 from supple.scene.compare_run import Track, run_track, time_first_frames
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Built, Stage
 
 __all__ = [
     "Comparison",

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from supple.method.measure import Errors
-from supple.scene.build import Built
 from supple.scene.compare import Comparison, Entry
 from supple.scene.compare_run import Track
+from supple.scene.stage import Built
 
 __all__ = ["LIVELY", "tell_comparison"]
 

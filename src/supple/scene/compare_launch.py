@@ -11,7 +11,7 @@ from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
 from supple.picture.png import save_bytes
 from supple.scene.bodies import split_bodies
-from supple.scene.build import Stage, add_solver, set_stage
+from supple.scene.build import set_stage
 from supple.scene.compare import Contestant, compare_methods, pick_reference
 from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
@@ -23,6 +23,8 @@ from supple.scene.launch import refuse_errors
 from supple.scene.method_table import MethodName
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Stage
 
 __all__ = ["Asked", "launch_comparison"]
 

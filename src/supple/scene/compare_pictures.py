@@ -20,8 +20,8 @@ from supple.picture import (
 from supple.picture.camera import Bounds, axis_index
 from supple.picture.render import fit_camera
 from supple.picture.text import draw_text
-from supple.scene.build import Built
 from supple.scene.compare import Comparison, Entry
+from supple.scene.stage import Built
 
 __all__ = ["Gallery"]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError, OutputError
 from supple.method import Report, Solver
-from supple.scene.build import Built
 from supple.scene.progress import FrameRow, Listener
 from supple.scene.simulate import Simulated, simulate, start_scene
+from supple.scene.stage import Built
 from supple.solve import Inputs
 
 __all__ = ["KeptFrames", "Track", "run_track", "time_first_frames"]

@@ -12,7 +12,7 @@ from supple.contact.ccd import Crossing, check_step
 from supple.contact.contacts import SELF
 from supple.contact.result import Touch
 from supple.errors import SuppleWarning
-from supple.scene.build import Stage
+from supple.scene.stage import Stage
 from supple.solve import Inputs, Placement
 
 __all__ = ["CrossingCheck", "make_check"]

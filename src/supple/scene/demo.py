@@ -11,7 +11,7 @@ from supple.errors import OutputError
 from supple.io import open_cache
 from supple.io.files import writing
 from supple.picture import Page
-from supple.scene.build import Built, set_stage
+from supple.scene.build import set_stage
 from supple.scene.compare import Contestant, compare_methods, pick_reference
 from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
@@ -26,6 +26,7 @@ from supple.scene.load import load_scene
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
 from supple.scene.run import run_scene
+from supple.scene.stage import Built
 
 __all__ = ["lay_out_demo", "run_demo"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from supple.io import Cache
 from supple.picture import Page, plot_lines, render_frames, render_strip
-from supple.scene.build import Built
 from supple.scene.demo_table import DEMOS, Demo
 from supple.scene.run import RunResult
+from supple.scene.stage import Built
 
 __all__ = ["add_ending", "make_full_page"]
 

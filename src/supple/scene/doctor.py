@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from supple.errors import OutputError
 from supple.material import Material
 from supple.mesh import Sheet
-from supple.scene.build import Stage, set_stage
+from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_between, check_overlap, check_rest_overlap, check_sinking
 from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
 from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
+from supple.scene.stage import Stage
 
 __all__ = ["Finding", "diagnose", "examine"]
 

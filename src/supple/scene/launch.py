@@ -12,7 +12,7 @@ from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
-from supple.scene.build import Built, set_stage
+from supple.scene.build import set_stage
 from supple.scene.change import check_changes
 from supple.scene.defaults import is_mesh_file, open_scene
 from supple.scene.doctor import Finding, diagnose
@@ -24,6 +24,7 @@ from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
 from supple.scene.schema import Scene
 from supple.scene.section import change_files
+from supple.scene.stage import Built
 from supple.scene.timeline import tell_timeline
 from supple.scene.toml import write_toml
 

@@ -11,9 +11,9 @@ from supple.contact.between import BetweenBodies
 from supple.contact.self_contact import SelfContact, Touching
 from supple.contact.touch import overlaps
 from supple.mesh import TetMesh
-from supple.scene.build import Stage
 from supple.scene.contact import sinking_depth
 from supple.scene.finding import Finding
+from supple.scene.stage import Stage
 
 __all__ = ["check_between", "check_overlap", "check_rest_overlap", "check_sinking"]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from supple.errors import SceneError
 from supple.rig import Motion
-from supple.scene.build import Stage
 from supple.scene.cases import Case, make_case
 from supple.scene.rigging import Rigging
+from supple.scene.stage import Stage
 
 __all__ = ["draw_pose_case", "find_poses"]
 

@@ -27,11 +27,12 @@ from supple.method import (
     count_elements,
     count_rank,
 )
-from supple.scene.build import Built, Stage, add_solver, join_solvers
 from supple.scene.kept import cache_folder
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.schema import Scene
+from supple.scene.solvers import add_solver, join_solvers
+from supple.scene.stage import Built, Stage
 from supple.scene.training import train_model
 from supple.scene.training_poses import train_posespace
 from supple.scene.training_table import TrainingTable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from supple.scene.build import Stage
 from supple.scene.finding import Finding
+from supple.scene.stage import Stage
 
 __all__ = ["check_contact_keys", "check_spaces"]
 

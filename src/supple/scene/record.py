@@ -19,10 +19,10 @@ from supple.io.character import Character
 from supple.io.load_character import load_character
 from supple.io.record_character import keeps_character
 from supple.mesh import Sheet
-from supple.scene.build import Built
 from supple.scene.output_table import FIELDS
 from supple.scene.replay import EventLog
 from supple.scene.simulate import Simulated
+from supple.scene.stage import Built
 from supple.scene.versions import Versions
 from supple.solve import event_to_dict
 

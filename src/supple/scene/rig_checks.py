@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from supple.errors import MeshError
-from supple.scene.build import Stage
 from supple.scene.finding import Finding
 from supple.scene.joint_ranges import Beyond
+from supple.scene.stage import Stage
 
 __all__ = ["check_held", "check_posed_rest", "check_ranges", "check_start", "check_time"]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 
 from supple.errors import ConvergenceError
-from supple.scene.build import Built
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
 from supple.scene.prepare import prepare_scene, save_learned
@@ -16,6 +15,7 @@ from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
 from supple.scene.replay import EventLog
 from supple.scene.simulate import simulate, start_scene
+from supple.scene.stage import Built
 from supple.scene.timeline import Timeline
 from supple.scene.versions import Versions
 

@@ -13,11 +13,11 @@ from supple.contact.contacts import SELF
 from supple.contact.result import Touch
 from supple.errors import ConvergenceError
 from supple.method import Report, Solver
-from supple.scene.build import Built
 from supple.scene.crossing import CrossingCheck, make_check
 from supple.scene.drive import Drive
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.replay import EventLog
+from supple.scene.stage import Built
 from supple.scene.versions import Versions, steer
 from supple.solve import Event, Inputs
 

@@ -15,9 +15,10 @@ from supple.io.files import write_atomically, writing
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
 from supple.method import Report
-from supple.scene.build import Stage, full_solver
 from supple.scene.cases import Case, play_case
 from supple.scene.progress import FrameRow, Listener
+from supple.scene.solvers import full_solver
+from supple.scene.stage import Stage
 
 __all__ = ["Recorded", "SnapshotCache", "record_cases"]
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from supple.errors import SceneError, TrainingError
 from supple.method import RuledModel
-from supple.scene.build import Stage
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_driven, scene_steps
 from supple.scene.pose_case import draw_pose_case
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
+from supple.scene.stage import Stage
 from supple.scene.training_basis import Span, soft_modes, span_motions
 from supple.scene.training_bones import BoneGuide, DomainGuide
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots, gather_snapshots, see_locally

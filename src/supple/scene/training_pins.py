@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.method import ReducedModel
-from supple.scene.build import Stage
 from supple.scene.cases import last_key
 from supple.scene.snapshot_cache import Recorded
+from supple.scene.stage import Stage
 from supple.scene.training_motion import Snapshots
 from supple.scene.training_rule import find_rule
 from supple.subspace import Basis, BodyFrame, carried_fields

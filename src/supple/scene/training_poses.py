@@ -17,11 +17,12 @@ from supple.errors import ConvergenceError, SceneError, SuppleWarning, TrainingE
 from supple.method import PoseSpaceModel, assemble_posespace
 from supple.method.measure import measure_errors
 from supple.rig import Rig
-from supple.scene.build import Stage, reduced_solver
 from supple.scene.cases import case_steps, draw_judges, play_case
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.rigging import Rigging
 from supple.scene.snapshot_cache import Recorded, SnapshotCache, record_cases
+from supple.scene.solvers import reduced_solver
+from supple.scene.stage import Stage
 from supple.scene.training_basis import soft_modes
 from supple.scene.training_search import Clock
 from supple.scene.training_touch import Touched, find_touched

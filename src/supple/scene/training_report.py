@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleWarning
-from supple.scene.build import Stage
 from supple.scene.cases import Case, scene_steps
 from supple.scene.schema import Scene
+from supple.scene.stage import Stage
 from supple.scene.training_basis import Span
 from supple.scene.training_motion import LocalMotion, Snapshots
 from supple.scene.training_search import STALLED, Attempt, Clock

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
 from supple.method import RuledModel
-from supple.scene.build import Stage, reduced_solver
 from supple.scene.cases import play_case
+from supple.scene.solvers import reduced_solver
+from supple.scene.stage import Stage
 from supple.scene.training_basis import Span, check_rank
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots
 from supple.subspace import Basis

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supple.method.pose_contact import find_corrections, pick_touching
 from supple.rig import PoseSpace, Rig
-from supple.scene.build import Stage
+from supple.scene.stage import Stage
 from supple.scene.units import to_metres
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.regions import Regions, find_regions

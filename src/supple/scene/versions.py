@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from supple.method import TrainedModel
-from supple.scene.build import Built, Stage, add_solver
 from supple.scene.change import carry, change_scene, keeps_model, restage
 from supple.scene.replay import EventLog
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Built, Stage
 from supple.scene.steer import Steering
 from supple.solve import Event, SetScene
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.mesh import Sheet
-from supple.scene.build import Built
 from supple.scene.simulate import Simulated
+from supple.scene.stage import Built
 
 __all__ = ["ERROR", "FIELDS", "find_values", "list_fields"]
 

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from supple.picture.colour import parse_colour
 from supple.picture.surface import BODY_COLOUR
-from supple.scene.build import Built
 from supple.scene.props import COLOUR
+from supple.scene.stage import Built
 from supple.solve import Placement
 from supple.view.player import Shown
 from supple.view.room import Room

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from supple.errors import SceneError
 from supple.io.cache import open_cache
-from supple.scene.build import Built, Stage, set_stage
+from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.doctor import diagnose
 from supple.scene.kernels import announce_compilation
@@ -22,6 +22,7 @@ from supple.scene.load import override
 from supple.scene.method_table import MethodName
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener, SilentListener
+from supple.scene.stage import Built, Stage
 from supple.view.bones import is_bone_file, open_bones
 from supple.view.guard import Guard
 from supple.view.page import Page

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple.method import ArticulatedModel, PoseSpaceModel
 from supple.picture.colormap import get_table
-from supple.scene.build import Built
+from supple.scene.stage import Built
 from supple.view.player import Player, Shown
 from supple.view.room import Room
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SuppleError, SuppleWarning
-from supple.scene.build import Built, Stage, add_solver
 from supple.scene.load import override
 from supple.scene.simulate import Simulated
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Built, Stage
 from supple.solve import Event, SetGravity, SetStiffness, SetThrottle
 from supple.view.fields import ERROR, find_values, list_fields
 from supple.view.mailbox import Mailbox

@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 from supple.errors import OutputError
-from supple.scene.build import Built
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.launch import save_scene
 from supple.scene.prepare import save_trained
 from supple.scene.record import Recorder
 from supple.scene.replay import save_log
+from supple.scene.stage import Built
 from supple.solve import SetScene
 from supple.view.take import Take
 

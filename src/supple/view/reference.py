@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.scene.build import Built, full_solver
 from supple.scene.change import carry
 from supple.scene.simulate import advance, start_scene
+from supple.scene.solvers import full_solver
+from supple.scene.stage import Built
 from supple.view.take import MEMORY, Take
 
 __all__ = ["Reference"]

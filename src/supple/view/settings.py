@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from supple.scene.build import Built
 from supple.scene.method_table import MethodName
+from supple.scene.stage import Built
 from supple.solve import SetGravity, SetStiffness, SetThrottle
 from supple.view.player import Player, Shown
 from supple.view.pull import Puller

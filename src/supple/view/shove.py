@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.scene.build import Built
+from supple.scene.stage import Built
 from supple.solve import MoveCollider
 from supple.view.figures import Figures
 from supple.view.player import Player, Shown

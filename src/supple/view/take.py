@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from supple.scene.build import Built, add_solver
 from supple.scene.crossing import make_check
 from supple.scene.replay import EventLog
 from supple.scene.simulate import Simulated, go_on, start_scene
+from supple.scene.solvers import add_solver
+from supple.scene.stage import Built
 from supple.scene.versions import Remake, Versions
 from supple.solve import Event, Grab, Move, SetScene
 
