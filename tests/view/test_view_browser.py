@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ import numpy as np
 import pytest
 
 from supple.errors import ConvergenceError
+from supple.io import open_cache
 from supple.view.guard import Guard
 from supple.view.launch import Builder, Look
 from supple.view.page import Page
 from supple.view.player import Player, Shown
+from supple.view.recording import DRAWN, FORMATS
 from supple.view.server import open_server, stop_server
 
 WIDTH, HEIGHT = 900, 500
@@ -76,6 +79,24 @@ cases = 1
 name = "posespace"
 rank = 8
 tolerance = 0.5
+"""
+PILE = """
+[time]
+fps = 60
+substeps = 1
+[material]
+young = 3e4
+damping_mass = 2.0
+[contact]
+friction = 0.4
+[[body]]
+name = "slab"
+mesh = { shape = "box", size = { length = 0.4, width = 0.4, height = 0.1 }, resolution = 3 }
+pin = [{ select = "min y" }]
+[[body]]
+name = "block"
+at = [0.0, 0.101, 0.0]
+mesh = { shape = "box", size = { length = 0.2, width = 0.2, height = 0.1 }, resolution = 2 }
 """
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here"),
@@ -202,12 +223,13 @@ def test_body_moves_when_played_and_stands_when_paused(opened: Opened) -> None:
     opened.wait(lambda shown: shown.last == 0)
 
 
-def pull_and_let_go(opened: Opened, frames: int) -> None:
-    """Drag the far end of the body upwards, see it come along, and let it go."""
+def pull_and_let_go(opened: Opened, frames: int, part: slice = slice(None)) -> None:
+    """Drag the far end of the body, or of one of several, upwards, see it come along, and let it go."""
     shown = opened.seen[-1]
     opened.page.wait_for_timeout(300)
-    picked = int(np.argmax(shown.x @ [1.0, 0.3, 0.3]))
-    x, y = opened.place(shown.x[picked] + 0.1 * (shown.x.mean(axis=0) - shown.x[picked]))
+    own = shown.x[part]
+    corner = own[int(np.argmax(own @ [1.0, 0.3, 0.3]))]
+    x, y = opened.place(corner + 0.1 * (own.mean(axis=0) - corner))
     mouse = opened.page.mouse
     mouse.move(x, y)
     mouse.down()
@@ -258,9 +280,14 @@ def test_another_method_goes_on_from_the_same_frame_in_colours(opened: Opened) -
     shown = opened.wait(lambda shown: shown.following.solver.name == "hyperreduced")
     assert (shown.take, shown.last) == (before.take, before.last)
     assert np.array_equal(shown.x, before.x)
+    # A body at rest has one colour, which nothing has any more when it is pulled at: the hold must outlast that
+    opened.page.keyboard.press("r")
+    opened.wait(lambda shown: shown.last == 0)
+    opened.player.colour("J")
+    opened.wait(lambda shown: shown.field == "J" and shown.values is not None)
     pull_and_let_go(opened, 30)
     opened.player.colour("displacement")
-    shown = opened.wait(lambda shown: shown.values is not None)
+    shown = opened.wait(lambda shown: shown.field == "displacement" and shown.values is not None)
     assert shown.built.solver.name == "hyperreduced"
     assert shown.values is not None
     assert shown.values.max() > 0.0
@@ -313,6 +340,27 @@ def test_frames_and_events_are_kept_where_the_server_says(opened: Opened) -> Non
     opened.page.get_by_text("Saved box-1.jsonl").wait_for(timeout=20_000)
     assert (opened.folder / "box-1.toml").exists()
     assert '"name": "hyperreduced"' in (opened.folder / "box-1.jsonl").read_text()
+    opened.page.keyboard.press("r")
+    opened.wait(lambda shown: shown.last == 0)
+    for frame in (1, 2):
+        opened.player.step()
+        opened.wait(lambda shown, frame=frame: shown.last == frame)
+    for number, suffix in enumerate(FORMATS, start=2):
+        opened.page.get_by_role("combobox", name="Format").click()
+        opened.page.get_by_role("option", name=suffix, exact=True).click()
+        opened.page.get_by_role("button", name="Save").click()
+        if suffix == ".mp4" and find_spec("imageio_ffmpeg") is None:  # which is told, and no harm done
+            opened.page.get_by_text("supple[video]").first.wait_for(timeout=20_000)
+            (opened.folder / f"box-{number}.mp4").touch()
+            continue
+        opened.page.get_by_text(f"Saved box-{number}{suffix}").wait_for(timeout=20_000)
+        kept = opened.folder / f"box-{number}{suffix}"
+        if suffix in DRAWN:
+            assert kept.stat().st_size > 1000
+        elif suffix == ".obj":
+            assert len(list(opened.folder.glob(f"box-{number}*.obj"))) == 3
+        else:
+            assert open_cache(kept).frames == 3
 
 
 def test_strangers_are_refused(opened: Opened) -> None:
@@ -350,3 +398,15 @@ def test_pose_space_is_pulled_at_too(browser: Any, tmp_path: Path) -> None:
     with visiting(browser, tmp_path, POSED) as opened:
         pull_and_let_go(opened, 25)
         assert opened.seen[-1].built.solver.name == "posespace"
+
+
+def test_one_of_several_bodies_is_pulled_off_the_other(browser: Any, tmp_path: Path) -> None:
+    with visiting(browser, tmp_path, PILE) as opened:
+        built = opened.seen[-1].built
+        assert list(built.members) == ["slab", "block"]
+        rest = opened.seen[-1].x[built.spans()["block"]]
+        pull_and_let_go(opened, 25, built.spans()["block"])
+        moved = opened.seen[-1].x
+        assert moved[built.spans()["block"], 1].mean() > rest[:, 1].mean() + 0.01
+        assert abs(moved[built.spans()["slab"], 1].max() - 0.05) < 0.01  # which stays where it is pinned
+        assert opened.errors == []

@@ -4,6 +4,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,6 +31,7 @@ from supple.view.player import Shown
 from supple.view.recording import save_events, save_take
 from supple.view.room import Room
 from supple.view.server import open_server, stop_server
+from supple.view.stopping import listen_for_stop
 from supple.view.surface import Surface
 from supple.view.timing import pick_phases, stack_phases
 
@@ -77,16 +79,51 @@ def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
     pytest.importorskip("viser")
     words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open", "-v"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        said = next(line for line in running.stdout if "http://" in line)
-        url = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
-        with urllib.request.urlopen(url, timeout=10) as page:
-            assert page.status == 200
-            assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
-            assert b"<html" in page.read().lower()
-        running.send_signal(signal.SIGINT)
-        assert running.wait(20) == 0
-        assert running.stdout.read() == ""  # viser says nothing of its own
+        try:
+            assert running.stdout is not None
+            said = next(line for line in running.stdout if "http://" in line)
+            url = next(word for word in said.split() if word.startswith("http://127.0.0.1:"))
+            with urllib.request.urlopen(url, timeout=10) as page:
+                assert page.status == 200
+                assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+                assert b"<html" in page.read().lower()
+            running.send_signal(signal.SIGINT)
+            assert running.wait(20) == 0
+            assert running.stdout.read() == ""  # viser says nothing of its own
+        finally:
+            running.kill()  # or one that does not stop is waited for
+
+
+@pytest.mark.parametrize("moment", ["while it is furnished", "between its last look and its rest"])
+def test_interrupt_ends_the_viewer_whenever_it_comes(moment: str) -> None:
+    """A signal acts in the main thread, at any line of it."""
+
+    class Worker:
+        def __init__(self) -> None:
+            self.wake, self.closed = threading.Condition(), False
+
+        def run(self) -> None:
+            with self.wake:
+                while not self.closed:
+                    if moment == "between its last look and its rest":
+                        signal.raise_signal(signal.SIGINT)
+                    assert self.wake.wait(10.0)
+
+        def close(self) -> None:
+            with self.wake:
+                self.closed = True
+                self.wake.notify_all()
+
+    with listen_for_stop() as stop:
+        worker = Worker()
+        if moment == "while it is furnished":
+            signal.raise_signal(signal.SIGINT)
+        stop.run(worker)
+    assert worker.closed
+    with listen_for_stop() as stop:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # at once, then
+        pytest.fail("went on")
 
 
 def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None:

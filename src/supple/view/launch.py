@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from supple.errors import SceneError
 from supple.io.cache import open_cache
@@ -29,6 +28,10 @@ from supple.view.page import Page
 from supple.view.playback import Playback, Reel, RunReel
 from supple.view.player import Player
 from supple.view.server import open_server, require_viser, stop_server
+from supple.view.stopping import Stop, listen_for_stop
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["Builder", "Look", "view_file"]
 
@@ -93,23 +96,23 @@ def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, 
     built = builder.begin(listener.say)
     for line in built.describe():
         say(line)
-    with _serving(look, say, warn) as server:
+    with _serving(look, say, warn) as (server, stop):
         player = Player(built, builder)
         Page(server, player, look.source, look.folder).start()
         if look.play:
             player.play()
-        _run(player)
+        stop.run(player)
     return {"file": str(look.source), "method": built.solver.name}
 
 
 def _play_back(look: Look, reel: Reel, facts: str, say: Say, warn: Say) -> dict[str, Any]:
     """Show what was recorded."""
     say(f"{look.source}: {facts}")
-    with _serving(look, say, warn) as server:
+    with _serving(look, say, warn) as (server, stop):
         playback = Playback(server, reel)
         if look.play:
             playback.toggle()
-        _run(playback)
+        stop.run(playback)
     return {"file": str(look.source), "frames": len(reel.times)}
 
 
@@ -127,34 +130,17 @@ def _find_scene(look: Look) -> Look:
 
 
 @contextmanager
-def _serving(look: Look, say: Say, warn: Say) -> Iterator[Any]:
+def _serving(look: Look, say: Say, warn: Say) -> Iterator[tuple[viser.ViserServer, Stop]]:
     """A server while the block runs; its address is said, and opened where that was asked for."""
     guard = Guard(look.host, look.port)
-    server = open_server(guard, f"supple: {look.source.name}")
-    try:
-        if look.host not in LOOPBACK:
-            warn(f"warning: the page can be reached from other machines by who has its address ({look.host}).")
-        say(f"open  {guard.url}  (Ctrl-C stops)")
-        if look.open:
-            threading.Thread(target=webbrowser.open, args=[guard.url], daemon=True).start()
-        yield server
-    except KeyboardInterrupt:
-        pass  # before the work began: that is how one leaves
-    finally:
-        stop_server(server)
-
-
-class _Runs(Protocol):
-    def run(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def _run(player: _Runs) -> None:
-    """Work here, in the main thread, until it is interrupted."""
-    before = {number: signal.signal(number, lambda *_: player.close()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        player.run()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with listen_for_stop() as stop:
+        server = open_server(guard, f"supple: {look.source.name}")
+        try:
+            if look.host not in LOOPBACK:
+                warn(f"warning: the page can be reached from other machines by who has its address ({look.host}).")
+            say(f"open  {guard.url}  (Ctrl-C stops)")
+            if look.open:
+                threading.Thread(target=webbrowser.open, args=[guard.url], daemon=True).start()
+            yield server, stop
+        finally:
+            stop_server(server)

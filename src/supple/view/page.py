@@ -71,19 +71,19 @@ class Page:
 
     def _show(self, shown: Shown) -> None:
         if self._figures is None:
-            self._figures, puller, *others = self._furnish(shown)
-            self._puller, self.room = puller, self._figures.room
-            self._lasting = (self._figures, puller, *others, *self._lasting)
+            self._figures, *others = self._furnish(shown)
+            self.room = self._figures.room
+            self._lasting = (self._figures, *others, *self._lasting)
         method = shown.following.scene.method.name
         if method != self._method:
             for passing in self._parts:
                 passing.remove()
-            self._parts = self._equip(shown, self._figures, self._puller)
+            self._parts = self._equip(shown, self._figures)
             self._method = method
         for part in (*self._lasting, *self._parts):
             part.update(shown)
 
-    def _furnish(self, shown: Shown) -> tuple[Figures, Puller, *tuple[Part, ...]]:
+    def _furnish(self, shown: Shown) -> tuple[Figures, *tuple[Part, ...]]:
         """What shows the scene under every method."""
         server, player, built = self._server, self._player, shown.built
         figures = Figures(server, built)
@@ -96,12 +96,12 @@ class Page:
             *(() if rigging is None else (PosePanel(server, player, rigging, figures.room),)),
         )
 
-    def _equip(self, shown: Shown, figures: Figures, puller: Puller) -> tuple[PassingPart, ...]:
+    def _equip(self, shown: Shown, figures: Figures) -> tuple[PassingPart, ...]:
         """What one method has to show and to set."""
         server, player = self._server, self._player
         return (
             MethodSettings(server, player, shown, open_folder=bool(self._method)),
-            Paint(server, player, figures, puller, shown),
+            Paint(server, player, figures, shown),
             Overlays(server, player, figures.room, shown.following),
             Timing(server),
         )

@@ -1,7 +1,8 @@
 """The body coloured by numbers.
 
 viser's meshes have one colour each, so the surface is shown as one mesh for every step of the colour map, and
-triangles go from one to the other as their values change.
+triangles go from one to the other as their values change. The plain body stays where it is, unseen: it is what the
+pointer takes hold of, for a drag ends with the mesh that it began on, and a step's mesh goes when it has no triangle.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from supple.picture.colormap import get_table, place_values
 from supple.view.fields import FIELDS, list_fields
 from supple.view.figures import Figures
 from supple.view.player import Player, Shown
-from supple.view.pull import Puller
 
 if TYPE_CHECKING:
     import viser
@@ -37,10 +37,8 @@ def sort_triangles(values: NDArray[np.float64], triangles: NDArray[np.int32], lo
 class Paint:
     """Colours the body by a field; the range is that of the values seen since it was chosen."""
 
-    def __init__(
-        self, server: viser.ViserServer, player: Player, figures: Figures, puller: Puller, shown: Shown
-    ) -> None:
-        self._server, self._figures, self._puller = server, figures, puller
+    def __init__(self, server: viser.ViserServer, player: Player, figures: Figures, shown: Shown) -> None:
+        self._server, self._figures = server, figures
         self._range = (np.inf, -np.inf)
         self._nodes: list[Any] = []
         self._sent: tuple[object, str] = (None, "")
@@ -100,16 +98,15 @@ class Paint:
                     node.visible = bool(len(mine))
 
     def _add_node(self, step: int) -> Any:
-        node = self._server.scene.add_mesh_simple(
+        return self._server.scene.add_mesh_simple(
             f"/painted/{step}", np.zeros((3, 3), np.float32), np.array([[0, 1, 2]]), side="double", visible=False
         )
-        self._puller.listen(node)
-        return node
 
     def _show(self, painted: bool) -> None:
         """Show the coloured body, or the plain one."""
-        if self._figures.body.visible == painted:
-            self._figures.body.visible = not painted
+        opacity = 0.0 if painted else None
+        if self._figures.body.opacity != opacity:
+            self._figures.body.opacity = opacity
         if self._legend.visible != painted:
             self._legend.visible = painted
         if not painted:

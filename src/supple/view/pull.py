@@ -21,11 +21,7 @@ class Puller:
         self._player, self._figures = player, figures
         self._seen: Shown | None = None
         self.strength = 1.0
-        self.listen(figures.body)
-
-    def listen(self, node: Any) -> None:
-        """Take hold where this part of the body is dragged; in the order in which the browser says so."""
-        node.on_drag("left")(self._drag)
+        figures.body.on_drag("left")(self._drag)  # called in the order in which the browser says so
 
     def update(self, shown: Shown) -> None:
         """The frame that is seen, on which points are picked."""
@@ -33,15 +29,14 @@ class Puller:
 
     async def _drag(self, event: Any) -> None:
         await asyncio.sleep(0)
-        seen, name = self._seen, f"pull {event.client_id}"
-        if seen is None or seen.now.frame != seen.last:  # an earlier frame cannot be pulled at
-            return
-        room = self._figures.room
-        if event.phase == "start":
-            stiffness = EAGERNESS * self.strength * float(seen.built.body.mass.sum())
-            self._player.act(self._figures.surface.grab(name, seen.x, room.leave(event.start_position), stiffness))
+        seen, name, room = self._seen, f"pull {event.client_id}", self._figures.room
         if event.phase == "end":
             self._player.act(Release(name))
             return
+        if seen is None or seen.now.frame != seen.last:  # an earlier frame cannot be pulled at
+            return
+        if event.phase == "start":
+            stiffness = EAGERNESS * self.strength * float(seen.built.body.mass.sum())
+            self._player.act(self._figures.surface.grab(name, seen.x, room.leave(event.start_position), stiffness))
         x, y, z = room.leave(event.end_position).tolist()
         self._player.act(Move(name, (x, y, z)))
