@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from families import FamilyScheduling, rank
 from supple._threads import available_threads, set_threads
 
 
@@ -27,6 +28,16 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder shared/data beside the repository is absent")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order in which families of tests run; within them nothing changes."""
+    items.sort(key=lambda item: rank(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FamilyScheduling:
+    """Processes share out families, not files: what one has compiled another would compile at the same time."""
+    return FamilyScheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.put import put
+
 __all__ = ["Choice", "choose_forward"]
 
 FloatArray = NDArray[np.float64]
@@ -85,7 +87,7 @@ def _append(
 ) -> None:
     """Make the rest of a column the next direction, and take it out of everything."""
     row, scale = V[size], 1.0 / np.sqrt(left[new])
-    row[:] = gram[new]
+    put(row, gram[new])
     for i in range(size):
         share, other = V[i, new], V[i]
         for j in range(row.size):

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.put import put
+
 __all__ = ["Fit", "nnls"]
 
 FloatArray = NDArray[np.float64]
@@ -129,7 +131,7 @@ def _steepest(
     banned: NDArray[np.bool_],
 ) -> int:
     """The column along which the residual falls fastest, of those not banned; -1 when none does."""
-    slope[:] = right
+    put(slope, right)
     for i in range(size):
         row, w = gram[chosen[i]], weight[i]
         for j in range(slope.size):

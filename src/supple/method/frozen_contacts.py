@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
+from supple.linalg.put import put
 
 __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "push_back", "weigh_vertices"]
 
@@ -99,7 +100,7 @@ def find_axes(
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
     height = _split(normal, gap, aside)
-    axes[0] = normal
+    put(axes[0], normal)
     stiffness[0] = touch.along[i] if height < 0.0 else 0.0
     stiffness[1:] = across
     if across == 0.0 and touch.limit[i] == 0.0:

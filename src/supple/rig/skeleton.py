@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
+from supple.linalg.put import put
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 
@@ -104,7 +105,7 @@ class Skeleton:
 @njit(cache=True)
 def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
     """`Skeleton.embed`."""
-    point[:3] = pose[:3]
+    put(point[:3], pose)
     for k in range(len(levers)):
         turn = turn_rows(pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k])
         for i in range(3):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from supple.scene.convert import Conversion, convert_file
 from supple.scene.demo_page import add_ending, make_full_page
 from supple.scene.demo_table import FIRST, Demo, pick_demo
 from supple.scene.draw import Drawing, draw_recording
-from supple.scene.kernels import compile_ahead
+from supple.scene.kernels import await_kernels, compile_ahead
 from supple.scene.load import load_scene
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
@@ -31,6 +30,7 @@ from supple.scene.stage import Built
 __all__ = ["lay_out_demo", "run_demo"]
 
 Say = Callable[[str], None]
+PICTURES = "supple.picture.ahead"  #: compiles what draws
 
 
 def run_demo(
@@ -39,18 +39,18 @@ def run_demo(
     """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see."""
     demo, source = pick_demo(name), lay_out_demo(folder, name)
     say(f"{demo.name}: {demo.about}")
-    stage = set_stage(load_scene(source, changes))
-    with compile_ahead(*demo.ahead) if demo.ahead else nullcontext():
-        built = prepare_scene(stage, listener, source)
-    animation = source.with_suffix(".usdc")
-    say(f"simulating {source}")
-    result = run_scene(built, [animation], listener=listener)
-    if result.stopped:
-        raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
-    if built.solver.name == "full":
-        page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
-    else:
-        page, facts = _compare(demo, built, listener, say)
+    with compile_ahead(*demo.ahead, (PICTURES,)):
+        built = prepare_scene(set_stage(load_scene(source, changes)), listener, source)
+        animation = source.with_suffix(".usdc")
+        say(f"simulating {source}")
+        result = run_scene(built, [animation], listener=listener)
+        if result.stopped:
+            raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
+        await_kernels(PICTURES)  # nothing runs beside what is timed
+        if built.solver.name == "full":
+            page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
+        else:
+            page, facts = _compare(demo, built, listener, say)
     add_ending(page, demo, folder)
     files = {page.save(folder / "index.html"): "the page to open first", **_draw(animation)}
     files |= {source: "scene"}

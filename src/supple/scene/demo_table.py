@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from supple.errors import SceneError
+from supple.scene.training_poses import POSESPACE
 
 __all__ = ["DEMOS", "FIRST", "Demo", "pick_demo"]
 
@@ -17,7 +18,7 @@ class Demo:
     name: str  #: of its scene file, and on the command line
     about: str
     page: str  #: of the documentation, where more is said about the method
-    ahead: tuple[str, ...] = ()  #: module, and its arguments, that compiles what is needed last
+    ahead: tuple[tuple[str, ...], ...] = ()  #: modules, with their arguments, that compile what its method needs last
 
     @property
     def scene(self) -> str:
@@ -30,7 +31,7 @@ _ALL = (
         "posespace",
         "a rigged figure walks; soft tissue in well under a millisecond a step",
         "posespace.md",
-        ("supple.method.posespace_ahead", "stable_neo_hookean"),
+        ((POSESPACE, "stable_neo_hookean"),),
     ),
     Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md"),
     Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),

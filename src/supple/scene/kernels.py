@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from numba.core import event
 
-__all__ = ["announce_compilation", "compile_ahead"]
+from supple._threads import available_threads
+
+__all__ = ["announce_compilation", "await_kernels", "compile_ahead"]
 
 ANNOUNCEMENT = "compiling kernels, once per machine (up to two minutes) ..."
 
@@ -43,23 +45,67 @@ def announce_compilation(say: Callable[[str], None]) -> Iterator[None]:
         event.unregister("numba:compile", listener)  # type: ignore[no-untyped-call]
 
 
-@contextmanager
-def compile_ahead(module: str, *arguments: str) -> Iterator[None]:
-    """While it is open, a module run in a process of its own leaves what it compiles in Numba's cache.
+class _Ahead:
+    """Modules run one after the other, each in a process of its own, by a thread that waits for them."""
 
-    So the step's kernels are there when training ends. What comes of it shows in the time it takes alone: with one
-    processor nothing is started, and a process that fails leaves all to be compiled when it is needed.
+    def __init__(self, works: Sequence[Sequence[str]]) -> None:
+        self._done = {module: threading.Event() for module, *_ in works}
+        self._child: subprocess.Popen[bytes] | None = None
+        self._left = threading.Lock()
+        self._closed = False
+        threading.Thread(target=self._run, args=[works], daemon=True).start()
+
+    def wait(self, module: str) -> None:
+        """Until a module has ended, however; at once for one that is none of these."""
+        if module in self._done:
+            self._done[module].wait()
+
+    def close(self) -> None:
+        """End what still runs."""
+        with self._left:
+            self._closed = True
+            if self._child is not None:
+                self._child.kill()
+        for done in self._done.values():
+            done.wait()
+
+    def _run(self, works: Sequence[Sequence[str]]) -> None:
+        for module, *arguments in works:
+            with self._left:
+                if not self._closed:
+                    self._child = subprocess.Popen(
+                        [sys.executable, "-m", module, *arguments],
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    )  # fmt: skip
+            if self._child is not None:
+                self._child.wait()
+            self._done[module].set()
+
+
+_ahead: _Ahead | None = None  # of this process, as Numba's cache is
+
+
+@contextmanager
+def compile_ahead(*works: Sequence[str]) -> Iterator[None]:
+    """While it is open, modules run with their arguments, in this order, beside this process: what they compile they
+    leave in Numba's cache, where it is found when it is needed (see `await_kernels`).
+
+    What comes of it shows in the time it takes alone: with one processor nothing is started, and a process that fails
+    leaves all to be compiled when it is needed.
     """
-    if (os.cpu_count() or 1) < 2:
+    global _ahead
+    if available_threads() < 2 or _ahead is not None:
         yield
         return
-    child = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    _ahead = _Ahead(works)
     try:
         yield
-        child.wait()
     finally:
-        child.kill()
-        child.wait()
+        _ahead.close()
+        _ahead = None
+
+
+def await_kernels(module: str) -> None:
+    """Wait for a module that compiles ahead, if it does: twice at the same time, it would take both processors."""
+    if _ahead is not None:
+        _ahead.wait(module)

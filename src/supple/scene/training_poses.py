@@ -18,6 +18,7 @@ from supple.method import PoseSpaceModel, assemble_posespace
 from supple.method.measure import measure_errors
 from supple.rig import Rig
 from supple.scene.cases import case_steps, draw_judges, play_case
+from supple.scene.kernels import await_kernels
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.rigging import Rigging
 from supple.scene.snapshot_cache import Recorded, SnapshotCache, record_cases
@@ -30,10 +31,11 @@ from supple.subspace.alignment import Alignment
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
 
-__all__ = ["train_posespace"]
+__all__ = ["POSESPACE", "train_posespace"]
 
 FloatArray = NDArray[np.float64]
 
+POSESPACE = "supple.method.posespace_ahead"  #: may have compiled a step ahead
 FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
 PER_REGION = 12  #: coordinates of a region to begin with
 LOOKS = 200  #: poses of a motion to choose from, at most
@@ -66,6 +68,7 @@ def train_posespace(stage: Stage, *, cache: Path | None = None, listener: Listen
     while True:
         with _heard(listener):
             model = _make_model(stage, touched, rank, among, clock)
+            await_kernels(POSESPACE)
             with clock.phase("check"):
                 model = replace(model, error=max(_error(stage, model, judge) for judge in judges))
         models.append(model)

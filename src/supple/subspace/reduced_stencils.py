@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
+from supple.linalg.put import put, put_rows
 from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace
 
@@ -167,7 +168,8 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
                         capacity *= 2
                         first, second = _grow(first, capacity), _grow(second, capacity)
                         wider = np.zeros((capacity, 4, 4))
-                        wider[:count] = out
+                        for k in range(count):
+                            put_rows(wider[k], out[k])
                         out = wider
                     place[a, b] = count
                     first[count], second[count] = a, b
@@ -184,7 +186,7 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
 @njit(cache=True)
 def _grow(array, capacity):
     wider = np.empty(capacity, array.dtype)
-    wider[: len(array)] = array
+    put(wider[: len(array)], array)
     return wider
 
 
