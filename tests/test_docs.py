@@ -19,7 +19,7 @@ from supple.io import save_surface, save_tets
 from supple.mesh import TriMesh
 from supple.rig import SkinnedRig, heat_weights
 from supple.scene import parse_scene, prepare_scene, set_stage, simulate
-from supple.scene.demo_table import pick_demo
+from supple.scene.demo_table import DEMOS, pick_demo
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
 from supple.shape import make_character, make_shape
@@ -216,6 +216,23 @@ def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
         if pair and not line.startswith(f"| `{pair[1]}`"):
             text = (SOURCE / pair[2]).read_text(encoding="utf-8")
             assert re.search(rf"\b(def|class) {pair[1]}\b", text), line
+
+
+@pytest.mark.parametrize("page", sorted({demo.page for demo in DEMOS.values()}))
+def test_page_of_a_method_names_functions_limits_and_its_benchmark(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert len(re.findall(r"^\|.*`\w+/\w+\.py`", text, re.MULTILINE)) >= 5  # what is where
+    assert re.search(r"^## .*cannot do$", text, re.MULTILINE)
+    assert "supple bench" in text or "benchmarks.md" in text
+
+
+def test_guide_for_every_job_is_named_on_the_front_pages() -> None:
+    guides = {path.name for path in DOCS.glob("guides/*.md")}
+    assert guides >= {"jiggle.md", "self-contact.md", "collisions.md", "long-runs.md", "any-mesh.md", "choosing.md"}
+    for front in (ROOT / "README.md", DOCS / "index.md"):
+        text = front.read_text(encoding="utf-8")
+        assert {name for name in guides if f"guides/{name.removesuffix('.md')}" not in text} == set()
+        assert "trouble" in text  # when it goes wrong
 
 
 def test_gallery_has_a_picture_of_every_example() -> None:

@@ -20,6 +20,12 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _compile_nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second process would have nothing to do but start."""
+    monkeypatch.setattr("supple.scene.kernels.available_threads", lambda: 1)
+
+
 def run_small(name: str, folder: Path) -> tuple[dict[str, Any], list[str], str]:
     said: list[str] = []
     facts = run_demo(folder, SilentListener(), said.append, name, SMALL[name])

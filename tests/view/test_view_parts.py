@@ -15,7 +15,7 @@ import pytest
 from supple.cli import main
 from supple.errors import MissingExtra, OutputError, SceneError
 from supple.io import open_cache
-from supple.scene import build_scene, parse_scene
+from supple.scene import build_scene, load_scene, parse_scene
 from supple.scene.progress import FrameRow, SilentListener
 from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
@@ -23,7 +23,7 @@ from supple.view.bones import is_bone_file, open_bones
 from supple.view.fields import find_values, list_fields
 from supple.view.figures import _step_back
 from supple.view.guard import Guard
-from supple.view.launch import Builder, Look, _find_scene, view_file
+from supple.view.launch import Builder, Look, _find_scene, _serving, view_file
 from supple.view.overlays import list_overlays
 from supple.view.paint import STEPS, sort_triangles
 from supple.view.playback import Playback, RunReel
@@ -124,6 +124,27 @@ def test_interrupt_ends_the_viewer_whenever_it_comes(moment: str) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)  # at once, then
         pytest.fail("went on")
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_other_machines_are_let_in_only_with_a_warning(source: Path, host: str, warned: bool) -> None:
+    pytest.importorskip("viser")
+    said: list[str] = []
+    warnings: list[str] = []
+    with _serving(Look(source, {}, host=host, open=False), said.append, warnings.append) as (server, _):
+        assert server.get_host() == host
+    assert f"http://{host}:" in said[0]
+    assert any("other machines" in line for line in warnings) is warned
+
+
+def test_demonstration_opens_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Look] = []
+    monkeypatch.setattr("supple.view.launch.view_file", lambda look, *_: looks.append(look) or {})
+    assert main(["demo", "full", "--view", "-o", str(tmp_path), "-q"]) == 0
+    (look,) = looks
+    assert look.source == tmp_path / "full.toml"
+    assert load_scene(look.source).method.name == "full"
+    assert look.folder == tmp_path  # where recordings go, too
 
 
 def test_recording_is_shown_frame_by_frame(source: Path, tmp_path: Path) -> None:
