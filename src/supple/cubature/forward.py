@@ -44,9 +44,11 @@ _kernel = njit(cache=True, fastmath={"contract", "nsz", "reassoc"}, error_model=
 def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray) -> tuple[int, float]:
     # Row i of V holds all columns' components along the i-th orthonormal direction of the chosen ones, y[i] that of b
     V, y, weights = np.empty((right.size + 1, right.size)), np.zeros(right.size + 1), np.zeros(right.size + 1)
-    slope, left = right.copy(), np.diag(gram).copy()  # of b's rest along the columns, and squares of the columns' rests
+    slope, left = right.copy(), np.empty(right.size)  # of b's rest along the columns, and squares of the columns' rests
+    for j in range(right.size):
+        left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size, offered, explained = 0, 0, 0.0
+    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 is a type of its own, for which all is compiled twice
     while explained < wanted:
         if offered < first.size:
             new = first[offered]

@@ -87,12 +87,15 @@ def _join_corners(cells, count):
                     filled[v] += 1
     starts, kept = np.zeros(count + 1, np.int32), 0
     for v in range(count):
-        around = met[begin[v] : begin[v + 1]]
-        around.sort()
-        for k in range(len(around)):
-            w = around[k]
-            if w != v and (k == 0 or w != around[k - 1]):
-                met[kept] = w
-                kept += 1
+        for k in range(begin[v], begin[v + 1]):  # each into its place among those known, which are few
+            w, place = met[k], kept
+            while place > starts[v] and met[place - 1] > w:
+                place -= 1
+            if w == v or (place > starts[v] and met[place - 1] == w):
+                continue
+            for i in range(kept, place, -1):
+                met[i] = met[i - 1]
+            met[place] = w
+            kept += 1
         starts[v + 1] = kept
     return starts, met[:kept].copy()
