@@ -281,7 +281,7 @@ def test_another_method_goes_on_from_the_same_frame_in_colours(opened: Opened) -
     assert (shown.take, shown.last) == (before.take, before.last)
     assert np.array_equal(shown.x, before.x)
     # A body at rest has one colour, which nothing has any more when it is pulled at: the hold must outlast that
-    opened.page.keyboard.press("r")
+    opened.player.reset()
     opened.wait(lambda shown: shown.last == 0)
     opened.player.colour("J")
     opened.wait(lambda shown: shown.field == "J" and shown.values is not None)
@@ -340,7 +340,7 @@ def test_frames_and_events_are_kept_where_the_server_says(opened: Opened) -> Non
     opened.page.get_by_text("Saved box-1.jsonl").wait_for(timeout=20_000)
     assert (opened.folder / "box-1.toml").exists()
     assert '"name": "hyperreduced"' in (opened.folder / "box-1.jsonl").read_text()
-    opened.page.keyboard.press("r")
+    opened.player.reset()
     opened.wait(lambda shown: shown.last == 0)
     for frame in (1, 2):
         opened.player.step()
