@@ -254,6 +254,16 @@ def test_drag_pulls_the_picked_point_to_the_pointer_and_lets_go(opened: Opened) 
     pull_and_let_go(opened, 40)
 
 
+def test_drag_outlasts_the_colour_that_it_began_on(opened: Opened) -> None:
+    opened.player.reset()
+    opened.wait(lambda shown: shown.last == 0)
+    opened.player.colour("J")
+    shown = opened.wait(lambda shown: shown.field == "J" and shown.values is not None)
+    assert np.ptp(shown.values) < 1e-9  # one colour at rest, which nothing has any more as soon as it is pulled at
+    pull_and_let_go(opened, 30)
+    opened.player.colour("")
+
+
 def test_collider_is_dragged(opened: Opened) -> None:
     opened.page.keyboard.press("r")
     shown = opened.wait(lambda shown: shown.last == 0)
@@ -280,11 +290,6 @@ def test_another_method_goes_on_from_the_same_frame_in_colours(opened: Opened) -
     shown = opened.wait(lambda shown: shown.following.solver.name == "hyperreduced")
     assert (shown.take, shown.last) == (before.take, before.last)
     assert np.array_equal(shown.x, before.x)
-    # A body at rest has one colour, which nothing has any more when it is pulled at: the hold must outlast that
-    opened.player.reset()
-    opened.wait(lambda shown: shown.last == 0)
-    opened.player.colour("J")
-    opened.wait(lambda shown: shown.field == "J" and shown.values is not None)
     pull_and_let_go(opened, 30)
     opened.player.colour("displacement")
     shown = opened.wait(lambda shown: shown.field == "displacement" and shown.values is not None)
