@@ -8,7 +8,7 @@ there as {"error": ...}. WANTED is "info", "tets", "surface", "frames" or "chara
 import json
 import runpy
 import sys
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,7 +43,9 @@ def _extract(path: Path, folder: Path, wanted: str, most_frames: int) -> dict[st
     from pxr import Tf, Usd
 
     try:
-        _refuse_outside(path)
+        outside = _beside("usd_outside.py")["find_outside"](path)
+        if outside is not None:
+            raise Damaged(f"it is put together from '{outside[:80]}' outside its folder; keep all in one folder")
         stage = Usd.Stage.Open(str(path))
     except Tf.ErrorException as error:
         try:
@@ -76,52 +78,6 @@ def _tools() -> SimpleNamespace:
         array=_array, world=_world, turned=_turned, code=_code, save_faces=_save_faces, damaged=Damaged,
         no_mesh=NO_MESH, place=_place, save_samples=_save_samples,
     )  # fmt: skip
-
-
-def _refuse_outside(path: Path) -> None:
-    """Refuse a stage that is put together from files outside its folder."""
-    from pxr import Sdf
-
-    waiting, seen = [str(path)], set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen or (name != str(path) and not Path(name).is_file() and "[" not in name):
-            continue
-        seen.add(name)
-        layer = Sdf.Layer.FindOrOpen(name)
-        if layer is None:
-            continue
-        for asset in [*layer.GetCompositionAssetDependencies(), *_clip_assets(layer)]:
-            parts = PurePosixPath(asset.replace("\\", "/"))
-            if parts.is_absolute() or ".." in parts.parts or ":" in asset or PureWindowsPath(asset).drive:
-                raise Damaged(f"it is put together from '{asset[:80]}' outside its folder; keep all in one folder")
-            waiting.append(layer.ComputeAbsolutePath(asset))
-
-
-def _clip_assets(layer: Any) -> list[str]:
-    from pxr import Sdf
-
-    found: list[str] = []
-
-    def collect(value: Any) -> None:
-        if isinstance(value, dict):
-            for key, item in value.items():
-                if key == "templateAssetPath" and isinstance(item, str):
-                    found.append(item)
-                collect(item)
-        elif isinstance(value, Sdf.AssetPath):
-            found.append(value.path)
-        elif isinstance(value, Sdf.AssetPathArray):
-            found.extend(item.path for item in value)
-
-    def visit(path: Any) -> None:
-        if path.IsPrimPath():
-            prim = layer.GetPrimAtPath(path)
-            if prim is not None and prim.HasInfo("clips"):
-                collect(prim.GetInfo("clips"))
-
-    layer.Traverse(Sdf.Path.absoluteRootPath, visit)
-    return found
 
 
 def _stage_facts(stage: Any) -> dict[str, Any]:
