@@ -18,7 +18,7 @@ from supple.scene.compare_plots import make_plots
 from supple.scene.compare_words import summarise
 from supple.scene.convert import Conversion, convert_file
 from supple.scene.demo_page import add_ending, make_full_page
-from supple.scene.demo_table import FIRST, Demo, pick_demo
+from supple.scene.demo_table import FIRST, PICTURES, Demo, pick_demo
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.kernels import await_kernels, compile_ahead
 from supple.scene.load import load_scene
@@ -30,7 +30,6 @@ from supple.scene.stage import Built
 __all__ = ["lay_out_demo", "run_demo"]
 
 Say = Callable[[str], None]
-PICTURES = "supple.picture.ahead"  #: compiles what draws
 
 
 def run_demo(
@@ -39,7 +38,7 @@ def run_demo(
     """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see."""
     demo, source = pick_demo(name), lay_out_demo(folder, name)
     say(f"{demo.name}: {demo.about}")
-    with compile_ahead(*demo.ahead, (PICTURES,)):
+    with compile_ahead(*demo.ahead):
         built = prepare_scene(set_stage(load_scene(source, changes)), listener, source)
         animation = source.with_suffix(".usdc")
         say(f"simulating {source}")

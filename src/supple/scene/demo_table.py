@@ -8,7 +8,9 @@ from importlib.resources import files
 from supple.errors import SceneError
 from supple.scene.training_poses import POSESPACE
 
-__all__ = ["DEMOS", "FIRST", "Demo", "pick_demo"]
+__all__ = ["DEMOS", "FIRST", "PICTURES", "Demo", "pick_demo"]
+
+PICTURES = "supple.picture.ahead"  #: compiles what draws
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Demo:
     name: str  #: of its scene file, and on the command line
     about: str
     page: str  #: of the documentation, where more is said about the method
-    ahead: tuple[tuple[str, ...], ...] = ()  #: modules, with their arguments, that compile what its method needs last
+    ahead: tuple[tuple[str, ...], ...] = ((PICTURES,),)  #: modules, with arguments, that compile what it needs last
 
     @property
     def scene(self) -> str:
@@ -31,9 +33,9 @@ _ALL = (
         "posespace",
         "a rigged figure walks; soft tissue in well under a millisecond a step",
         "posespace.md",
-        ((POSESPACE, "stable_neo_hookean"),),
+        ((POSESPACE, "stable_neo_hookean"), (PICTURES,)),
     ),
-    Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md"),
+    Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md", ()),
     Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),
     Demo("skipping", "a long swing learns a subspace on its way and skips most full steps", "skipping.md"),
     Demo("selfcontact", "a finger curls into itself; a few contacts stand for all", "self-contact.md"),
