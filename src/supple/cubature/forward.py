@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.vectors import copy_into
+
 __all__ = ["Choice", "choose_forward"]
 
 FloatArray = NDArray[np.float64]
@@ -42,9 +44,11 @@ _kernel = njit(cache=True, fastmath={"contract", "nsz", "reassoc"}, error_model=
 def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray) -> tuple[int, float]:
     # Row i of V holds all columns' components along the i-th orthonormal direction of the chosen ones, y[i] that of b
     V, y, weights = np.empty((right.size + 1, right.size)), np.zeros(right.size + 1), np.zeros(right.size + 1)
-    slope, left = right.copy(), np.diag(gram).copy()  # of b's rest along the columns, and squares of the columns' rests
+    slope, left = right.copy(), np.empty(right.size)  # of b's rest along the columns, and squares of the columns' rests
+    for j in range(right.size):
+        left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size, offered, explained = 0, 0, 0.0
+    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 has callees compiled for that number, too
     while explained < wanted:
         if offered < first.size:
             new = first[offered]
@@ -63,8 +67,17 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
         while size > 0 and weights[worst] <= 0.0:
             size = _delete(V, y, slope, left, chosen, size, worst)
             worst = _solve(V, y, chosen, size, weights)
-        explained = np.sum(y[:size] ** 2)
+        explained = _square(y, size)
     return size, explained
+
+
+@_kernel
+def _square(y: FloatArray, size: int) -> float:
+    """The sum of the squares of the first numbers."""
+    total = 0.0
+    for i in range(size):
+        total += y[i] * y[i]
+    return total
 
 
 @_kernel
@@ -85,7 +98,7 @@ def _append(
 ) -> None:
     """Make the rest of a column the next direction, and take it out of everything."""
     row, scale = V[size], 1.0 / np.sqrt(left[new])
-    row[:] = gram[new]
+    copy_into(gram[new], row)
     for i in range(size):
         share, other = V[i, new], V[i]
         for j in range(row.size):

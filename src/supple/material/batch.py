@@ -24,7 +24,9 @@ def _psi_many(F, m, out):
 def _stress_many(F, m, out):
     for i in range(F.shape[0]):
         f = F[i]
-        out[i] = stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
+        P = stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
+        for k in range(9):
+            out[i, k] = P[k]
 
 
 def _hessian_many(F, m, project, out):
@@ -50,18 +52,26 @@ def _hessian_many(F, m, project, out):
                 for k in range(3):
                     for l in range(3):
                         turn[3 * i + j, 3 * k + l] = U[3 * i + k] * V[3 * j + l]
-        out[e] = turn @ axes @ turn.T
+        half = turn @ axes
+        for i in range(9):
+            for j in range(9):
+                total = 0.0
+                for k in range(9):
+                    total += half[i, k] * turn[j, k]
+                out[e, i, j] = total
 
 
 def _curvature_many(F, A, B, m, out):
     for i in range(F.shape[0]):
         f, a, b = F[i], A[i], B[i]
-        out[i] = curvature(
+        C = curvature(
             (f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]),
             (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]),
             (b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8]),
             m,
         )
+        for k in range(9):  # one by one: to assign a row costs the compiler seconds
+            out[i, k] = C[k]
 
 
 @cache

@@ -104,7 +104,8 @@ class Skeleton:
 @njit(cache=True)
 def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
     """`Skeleton.embed`."""
-    point[:3] = pose[:3]
+    for i in range(3):
+        point[i] = pose[i]
     for k in range(len(levers)):
         turn = turn_rows(pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k])
         for i in range(3):
