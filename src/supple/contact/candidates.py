@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from supple.contact.hierarchy import BoxTree, cross_trees
 from supple.contact.neighbourhood import Neighbourhood
-from supple.linalg.put import put
 from supple.linalg.rigid import fit_rigid
+from supple.linalg.vectors import put
 
 __all__ = ["Candidates"]
 

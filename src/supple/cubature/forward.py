@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 
 __all__ = ["Choice", "choose_forward"]
 
@@ -48,7 +48,7 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
     for j in range(right.size):
         left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 is a type of its own, for which all is compiled twice
+    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 has callees compiled for that number, too
     while explained < wanted:
         if offered < first.size:
             new = first[offered]
@@ -67,8 +67,17 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
         while size > 0 and weights[worst] <= 0.0:
             size = _delete(V, y, slope, left, chosen, size, worst)
             worst = _solve(V, y, chosen, size, weights)
-        explained = np.sum(y[:size] ** 2)
+        explained = _square(y, size)
     return size, explained
+
+
+@_kernel
+def _square(y: FloatArray, size: int) -> float:
+    """The sum of the squares of the first numbers."""
+    total = 0.0
+    for i in range(size):
+        total += y[i] * y[i]
+    return total
 
 
 @_kernel

@@ -68,7 +68,9 @@ class ReducedElements:
             np.concatenate([[0], np.cumsum([np.count_nonzero(kind == number) for number in used])]).astype(np.int64),
             np.ascontiguousarray(elements.gradients(columns, who).reshape(9 * len(who), columns.shape[1])),
             rest,
-            np.vstack([elements.volume[who] * np.asarray(weights)[order], moduli[elements.part[who]].T]),
+            np.ascontiguousarray(
+                np.vstack([elements.volume[who] * np.asarray(weights)[order], moduli[elements.part[who]].T])
+            ),
         )
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from supple.elastic.clusters import LANES
 from supple.elastic.kernels import read, write
 from supple.linalg.compiled import compile_copy
-from supple.linalg.small import matmul_nt, point, signed_svd, single_svd, symmetric_eigen
+from supple.linalg.small import matmul_nt, plain_point, point, signed_svd, single_svd, symmetric_eigen
 from supple.material.response import Response, specialise
 
 __all__ = ["PointLoops", "point_loops"]
@@ -67,7 +67,7 @@ def dyad(U, V, a, b, factor):
     return x * p, x * q, x * r, y * p, y * q, y * r, z * p, z * q, z * r
 
 
-@point
+@plain_point
 def add_to(t, row, l, A, B, sign):
     """Put A + sign B into rows row:row+9 of lane l."""
     write(t, row, l, (

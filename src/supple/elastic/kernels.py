@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from supple.elastic.clusters import LANES
-from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, point
+from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, plain_point, point
 from supple.material.response import Response, specialise
 
 __all__ = ["EXACT", "PARALLEL_FROM", "PROJECTED", "VISCOUS", "Kernels", "kernels"]
@@ -48,7 +48,7 @@ def gather(x, tets, inverse, volume, moduli, begin, end, t):
             t[19 + k, l] = moduli[k, e]
 
 
-@point
+@plain_point
 def read(t, row, l):
     """The nine floats of a matrix in rows row:row+9 of lane l."""
     return (
@@ -58,7 +58,7 @@ def read(t, row, l):
     )  # fmt: skip
 
 
-@point
+@plain_point
 def write(t, row, l, A):
     """Put the nine floats of a matrix into rows row:row+9 of lane l."""
     t[row, l], t[row + 1, l], t[row + 2, l] = A[0], A[1], A[2]

@@ -8,7 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.put import put, put_rows
+from supple.linalg.vectors import put, put_rows
 
 __all__ = ["BlockCholesky", "multiply_blocks"]
 

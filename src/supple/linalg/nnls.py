@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 
 __all__ = ["Fit", "nnls"]
 
@@ -138,11 +138,22 @@ def _steepest(
             slope[j] -= w * row[j]
     for i in range(size):
         slope[chosen[i]] = -1.0
-    best, value = -1, _OPTIMAL * np.abs(right).max()
+    best, value = -1, 0.0
+    for j in range(right.size):
+        value = max(value, _OPTIMAL * abs(right[j]))
     for j in range(slope.size):
         if slope[j] > value and not banned[j]:
             best, value = j, slope[j]
     return best
+
+
+@_kernel
+def _holds(chosen: IntArray, size: int, number: int) -> bool:
+    """Whether a number is among the first ones."""
+    found = False
+    for i in range(size):
+        found = found or chosen[i] == number
+    return found
 
 
 @_kernel
@@ -154,12 +165,12 @@ def _search(
     chosen = np.zeros(most + 1, np.int64)
     weight, trial = np.zeros(most + 1), np.zeros(most + 1)
     slope, banned = np.empty(right.size), np.zeros(right.size, np.bool_)
-    size, fitted, offered = np.int64(0), 0.0, 0  # a plain 0 is a type of its own, for which all is compiled twice
+    size, fitted, offered = np.int64(0), 0.0, 0  # a plain 0 has callees compiled for that number, too
     while size < most and fitted < wanted:
         if offered < first.size:
             new = first[offered]
             offered += 1
-            if right[new] <= 0.0 or np.any(chosen[:size] == new):
+            if right[new] <= 0.0 or _holds(chosen, size, new):
                 continue
         else:
             new = _steepest(gram, slope, right, chosen, weight, size, banned)
@@ -170,7 +181,7 @@ def _search(
             continue
         chosen[size], weight[size] = new, 0.0
         size = _retreat(L, right, chosen, weight, trial, size + 1)
-        if np.any(chosen[:size] == new):
+        if _holds(chosen, size, new):
             banned[:] = False
         else:
             banned[new] = True  # a column that leaves in the step it entered would come and go for ever

@@ -19,8 +19,8 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.ordering import z_order
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
-from supple.linalg.put import put_rows
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
+from supple.linalg.vectors import put_rows
 
 __all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
 
@@ -172,6 +172,9 @@ def _coarsen(start, columns, blocks, order, cluster, owner, arms, out):
                     out[row + p, column + 5] += s0 * b - s1 * a
 
 
+_kernel = njit(cache=True, fastmath={"contract", "nsz"})
+
+
 @njit(cache=True)
 def _sum_in_order(values):
     """The sum, in one order; inside a parallel function `values.sum()` would follow the threads."""
@@ -181,80 +184,22 @@ def _sum_in_order(values):
     return total
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
+_MOVE, _PRECONDITION, _TURN, _MULTIPLY = (np.int64(k) for k in range(4))  # no literals: one copy serves all
+
+
+@_kernel
 def _iterate(
-    start,
-    columns,
-    blocks,
-    inverse,
-    order,
-    cluster,
-    owner,
-    arms,
-    coarse,
-    rows,
-    weights,
-    curvature,
-    face,
-    places,
-    joint_weights,
-    joint_curvature,
-    own,
-    b,
-    x,
-    work,
-    face_work,
-    tolerance,
-    max_iterations,
-):
-    clusters = cluster.size - 1
+    start, columns, blocks, inverse, order, cluster, owner, arms, coarse, rows, weights, curvature, face, places,
+    joint_weights, joint_curvature, own, b, x, work, face_work, tolerance, max_iterations,
+):  # fmt: skip
     r, z, p, q = work[0], work[1], work[2], work[3]
-    partial = np.empty(clusters)
-    moments = np.empty(6 * clusters)
+    partial, moments = np.empty(cluster.size - 1), np.empty(6 * (cluster.size - 1))
     put_rows(r, b)
+    matrix, second = (start, columns, blocks, inverse), (order, cluster, arms, coarse)
     alpha, rz, goal, done = 0.0, 1.0, 0.0, -1
     while True:
-        for k in prange(clusters):  # the new x and r, the force and torque of r on each cluster
-            f0, f1, f2, t0, t1, t2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for i in range(cluster[k], cluster[k + 1]):
-                v = order[i]
-                for j in range(3):
-                    x[v, j] += alpha * p[v, j]
-                    r[v, j] -= alpha * q[v, j]
-                a, e, c = r[v, 0], r[v, 1], r[v, 2]
-                f0 += a
-                f1 += e
-                f2 += c
-                t0 += arms[v, 1] * c - arms[v, 2] * e
-                t1 += arms[v, 2] * a - arms[v, 0] * c
-                t2 += arms[v, 0] * e - arms[v, 1] * a
-            moments[6 * k], moments[6 * k + 1], moments[6 * k + 2] = f0, f1, f2
-            moments[6 * k + 3], moments[6 * k + 4], moments[6 * k + 5] = t0, t1, t2
-        for k in prange(clusters):  # z = D⁻¹ r + Z (ZᵀAZ)⁻¹ Zᵀ r and r·z
-            m0, m1, m2, w0, w1, w2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            if coarse.shape[0]:
-                six = coarse[6 * k : 6 * k + 6]
-                for j in range(coarse.shape[0]):  # six sums at once: one would wait for itself
-                    moment = moments[j]
-                    m0 += six[0, j] * moment
-                    m1 += six[1, j] * moment
-                    m2 += six[2, j] * moment
-                    w0 += six[3, j] * moment
-                    w1 += six[4, j] * moment
-                    w2 += six[5, j] * moment
-            total = 0.0
-            for i in range(cluster[k], cluster[k + 1]):
-                v = order[i]
-                a, e, c = r[v, 0], r[v, 1], r[v, 2]
-                z0 = inverse[v, 0] * a + inverse[v, 1] * e + inverse[v, 2] * c
-                z1 = inverse[v, 3] * a + inverse[v, 4] * e + inverse[v, 5] * c
-                z2 = inverse[v, 6] * a + inverse[v, 7] * e + inverse[v, 8] * c
-                z0 += m0 + w1 * arms[v, 2] - w2 * arms[v, 1]
-                z1 += m1 + w2 * arms[v, 0] - w0 * arms[v, 2]
-                z2 += m2 + w0 * arms[v, 1] - w1 * arms[v, 0]
-                z[v, 0], z[v, 1], z[v, 2] = z0, z1, z2
-                total += z0 * a + z1 * e + z2 * c
-            partial[k] = total
+        _sweep(_MOVE, alpha, matrix, second, x, work, partial, moments)
+        _sweep(_PRECONDITION, 0.0, matrix, second, x, work, partial, moments)
         new = _sum_in_order(partial)
         if face.size:
             new += relax_joined(face, places, joint_weights, joint_curvature, own, inverse, r, z, face_work)
@@ -265,26 +210,96 @@ def _iterate(
             return done
         beta = new / rz if done else 0.0
         rz = new
-        for k in prange(clusters):
-            for i in range(cluster[k], cluster[k + 1]):
-                v = order[i]
-                for j in range(3):
-                    p[v, j] = z[v, j] + beta * p[v, j]
-        for k in prange(clusters):  # q = A p and p·q
-            total = 0.0
-            for i in range(cluster[k], cluster[k + 1]):
-                v = order[i]
-                s0, s1, s2 = 0.0, 0.0, 0.0
-                for m in range(start[v], start[v + 1]):
-                    w = columns[m]
-                    p0, p1, p2 = p[w, 0], p[w, 1], p[w, 2]
-                    s0 += blocks[m, 0] * p0 + blocks[m, 1] * p1 + blocks[m, 2] * p2
-                    s1 += blocks[m, 3] * p0 + blocks[m, 4] * p1 + blocks[m, 5] * p2
-                    s2 += blocks[m, 6] * p0 + blocks[m, 7] * p1 + blocks[m, 8] * p2
-                q[v, 0], q[v, 1], q[v, 2] = s0, s1, s2
-                total += p[v, 0] * s0 + p[v, 1] * s1 + p[v, 2] * s2
-            partial[k] = total
+        _sweep(_TURN, beta, matrix, second, x, work, partial, moments)
+        _sweep(_MULTIPLY, 0.0, matrix, second, x, work, partial, moments)
         pq = _sum_in_order(partial) + add_product(rows, weights, curvature, p, q)
         if pq <= 0.0:
             return -1  # a direction along which the matrix is not positive
         alpha = rz / pq
+
+
+@njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
+def _sweep(what, factor, matrix, second, x, work, partial, moments):
+    """One pass over all vertices, cluster by cluster. One parallel loop for four passes: each takes seconds to compile.
+
+    matrix: rows, columns and blocks of A, and D⁻¹; second: clusters of vertices, their arms and (ZᵀAZ)⁻¹;
+    work: r, z, p and q; partial: sums of the clusters; moments: force and torque of r on each.
+    """
+    start, columns, blocks, inverse = matrix
+    order, cluster, arms, coarse = second
+    r, z, p, q = work[0], work[1], work[2], work[3]
+    for k in prange(cluster.size - 1):
+        own, number = order[cluster[k] : cluster[k + 1]], np.int64(k)  # threads count without a sign
+        if what == _MOVE:
+            _move(own, factor, arms, x, r, p, q, moments[6 * k : 6 * k + 6])
+        elif what == _PRECONDITION:
+            partial[k] = _precondition(own, number, inverse, arms, coarse, moments, r, z)
+        elif what == _TURN:
+            for v in own:
+                for j in range(3):
+                    p[v, j] = z[v, j] + factor * p[v, j]
+        else:
+            partial[k] = _multiply(own, start, columns, blocks, p, q)
+
+
+@_kernel
+def _move(own, alpha, arms, x, r, p, q, moments):
+    """The new x and r of some vertices, the force and torque of r on them."""
+    f0, f1, f2, t0, t1, t2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for v in own:
+        for j in range(3):
+            x[v, j] += alpha * p[v, j]
+            r[v, j] -= alpha * q[v, j]
+        a, e, c = r[v, 0], r[v, 1], r[v, 2]
+        f0 += a
+        f1 += e
+        f2 += c
+        t0 += arms[v, 1] * c - arms[v, 2] * e
+        t1 += arms[v, 2] * a - arms[v, 0] * c
+        t2 += arms[v, 0] * e - arms[v, 1] * a
+    moments[0], moments[1], moments[2], moments[3], moments[4], moments[5] = f0, f1, f2, t0, t1, t2
+
+
+@_kernel
+def _precondition(own, k, inverse, arms, coarse, moments, r, z):
+    """z = D⁻¹ r + Z (ZᵀAZ)⁻¹ Zᵀ r at the vertices of cluster k, and r·z."""
+    m0, m1, m2, w0, w1, w2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    if coarse.shape[0]:
+        six = coarse[6 * k : 6 * k + 6]
+        for j in range(coarse.shape[0]):  # six sums at once: one would wait for itself
+            moment = moments[j]
+            m0 += six[0, j] * moment
+            m1 += six[1, j] * moment
+            m2 += six[2, j] * moment
+            w0 += six[3, j] * moment
+            w1 += six[4, j] * moment
+            w2 += six[5, j] * moment
+    total = 0.0
+    for v in own:
+        a, e, c = r[v, 0], r[v, 1], r[v, 2]
+        z0 = inverse[v, 0] * a + inverse[v, 1] * e + inverse[v, 2] * c
+        z1 = inverse[v, 3] * a + inverse[v, 4] * e + inverse[v, 5] * c
+        z2 = inverse[v, 6] * a + inverse[v, 7] * e + inverse[v, 8] * c
+        z0 += m0 + w1 * arms[v, 2] - w2 * arms[v, 1]
+        z1 += m1 + w2 * arms[v, 0] - w0 * arms[v, 2]
+        z2 += m2 + w0 * arms[v, 1] - w1 * arms[v, 0]
+        z[v, 0], z[v, 1], z[v, 2] = z0, z1, z2
+        total += z0 * a + z1 * e + z2 * c
+    return total
+
+
+@_kernel
+def _multiply(own, start, columns, blocks, p, q):
+    """q = A p at some vertices, and p·q."""
+    total = 0.0
+    for v in own:
+        s0, s1, s2 = 0.0, 0.0, 0.0
+        for m in range(start[v], start[v + 1]):
+            w = columns[m]
+            p0, p1, p2 = p[w, 0], p[w, 1], p[w, 2]
+            s0 += blocks[m, 0] * p0 + blocks[m, 1] * p1 + blocks[m, 2] * p2
+            s1 += blocks[m, 3] * p0 + blocks[m, 4] * p1 + blocks[m, 5] * p2
+            s2 += blocks[m, 6] * p0 + blocks[m, 7] * p1 + blocks[m, 8] * p2
+        q[v, 0], q[v, 1], q[v, 2] = s0, s1, s2
+        total += p[v, 0] * s0 + p[v, 1] * s1 + p[v, 2] * s2
+    return total

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from supple.linalg.put import put_rows
+from supple.linalg.vectors import put_rows
 
 __all__ = ["add_products", "add_rows"]
 

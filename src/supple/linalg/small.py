@@ -3,8 +3,12 @@
 A matrix is a tuple of nine floats in row order, a symmetric one the six floats (00, 11, 22, 01, 02, 12).
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 __all__ = [
     "add",
@@ -17,6 +21,7 @@ __all__ = [
     "matmul_nt",
     "matmul_tn",
     "perpendicular",
+    "plain_point",
     "point",
     "scale",
     "signed_svd",
@@ -29,7 +34,14 @@ _TINY = 1e-300
 _ONE_SINGLE, _TINY_SINGLE = np.float32(1.0), np.float32(1e-30)  # literals are double, and would make all else so
 
 # The numpy error model: a division that might raise would put a branch into every loop over elements.
-point = njit(forceinline=True, error_model="numpy", fastmath={"contract", "nsz"})
+_OPTIONS = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+point = njit(**_OPTIONS)
+
+
+def plain_point(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `point`, for functions that are called with numbers in the code: `point` compiles a copy for each of them."""
+    overload(function, jit_options=_OPTIONS, strict=False)(lambda *_: function)
+    return function
 
 
 @point

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.linalg.put import put, put_rows
 from supple.linalg.small import clamp_symmetric
+from supple.linalg.vectors import put
 from supple.material.response import Response, specialise
 
 __all__ = ["curvature_at", "hessian_at", "psi_at", "stress_at"]
@@ -51,7 +51,13 @@ def _hessian_many(F, m, project, out):
                 for k in range(3):
                     for l in range(3):
                         turn[3 * i + j, 3 * k + l] = U[3 * i + k] * V[3 * j + l]
-        put_rows(out[e], turn @ axes @ turn.T)
+        half = turn @ axes
+        for i in range(9):
+            for j in range(9):
+                total = 0.0
+                for k in range(9):
+                    total += half[i, k] * turn[j, k]
+                out[e, i, j] = total
 
 
 def _curvature_many(F, A, B, m, out):

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 
 __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "push_back", "weigh_vertices"]
 

@@ -125,6 +125,7 @@ class PoseColliders:
 
 
 @cache
+@cache  # nothing in it is ever written to
 def no_stops(count: int, rank: int) -> Stops:
     """Nothing to touch for so many characters."""
     return Stops(

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["find_blocks", "mix_products", "pack_products", "turn_products"]
+__all__ = ["find_blocks", "mix_products", "pack_products", "turn_away", "turn_products"]
 
 # Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
@@ -81,6 +81,23 @@ def mix_products(gram, blocks, w, before, y, M, carried):
 
 
 @_kernel
+def turn_away(turns, ratio, out):
+    """Fill out (2, 3, 3) with what becomes of places by R₀ᵀ of the first of turns (3, 3, 3) after the two others, less
+    themselves, as velocities count them; whether there is any."""
+    largest = 0.0
+    for s in range(2):
+        factor = -ratio if s else 1.0 + ratio
+        for i in range(3):
+            for j in range(3):
+                total = -1.0 if i == j else 0.0
+                for k in range(3):
+                    total += turns[0, k, i] * turns[s + 1, k, j]
+                out[s, i, j] = factor * total
+                largest = max(largest, abs(out[s, i, j]))
+    return largest > 0.0
+
+
+@_kernel
 def turn_products(turned, blocks, w, before, y, turns, out):
     """Add Σ_s U(w)ᵀ M turns[s] U(before[s]) y[s] to out (r,), with matrices turns (2, 3, 3).
 
@@ -109,8 +126,10 @@ def turn_products(turned, blocks, w, before, y, turns, out):
                                 at += ahead.size
                                 for b in range(ahead.size):
                                     total += row[b] * ahead[b]
-                                    behind[b] += factor * row[b]
                                 there[a] += total
+                                if i != j:
+                                    for b in range(ahead.size):
+                                        behind[b] += factor * row[b]
                 for a in range(rank):
                     out[a] += w[i] * there[a]
                     if i != j:

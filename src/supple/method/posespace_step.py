@@ -15,24 +15,25 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import float32, float64, int64, njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
 from supple.elastic import VISCOUS, Body
 from supple.elastic.rest_shape import FLAT
+from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
-from supple.linalg.dense import cholesky, cholesky_solve
+from supple.linalg.vectors import add_to, put
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import PoseSpaceModel
-from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
+from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_away, turn_products
 from supple.method.posespace_pushes import find_reach, push_handles, push_particles
 from supple.method.posespace_regions import POSED, Packed
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
-from supple.rig.pose_weights import PoseWeights, share_examples
+from supple.rig.pose_weights import PoseWeights, share_examples_into
 
 __all__ = ["FLAT_REST", "Driven", "PoseTables", "Stepped", "step_kernel"]
 
@@ -100,7 +101,7 @@ class PoseTables(NamedTuple):
         rows = np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3))
         blocks = find_blocks(model.owners, model.gram)
         sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
-        return cls(
+        arrays = (
             examples.points,
             examples.trained,
             packed.edges,
@@ -127,6 +128,7 @@ class PoseTables(NamedTuple):
             model.pair_thickness,
             np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
         )
+        return cls(*(np.require(array, requirements="CW") for array in arrays))  # as the compiled step takes them
 
     @property
     def nbytes(self) -> int:
@@ -175,19 +177,44 @@ class Stepped(NamedTuple):
     """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
 
 
+_number, _numbers, _matrix, _table = float64, float64[::1], float64[:, ::1], int64[:, ::1]
+_single = float32[::1]
+#: What takes long, and the types of its arguments: called where it is.
+_APART = (
+    (
+        pose_elements,
+        (_single, _table, _matrix, _numbers, _table, _numbers, _matrix, _matrix, _number, float32[:, :, ::1], _matrix),
+    ),
+    (push_handles, (float64[:, :, :, ::1], _numbers, _matrix, _matrix, _matrix, _matrix, _numbers)),
+    (
+        push_particles,
+        (
+            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _number,
+            _numbers,
+        ),
+    ),
+    (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),
+    (turn_products, (float32[:, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _numbers)),
+)  # fmt: skip
+_kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+
+
 @cache
 def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[..., Any]:
     """The compiled step for materials, without contacts or with some: what `Stepped` has, of scratch, tables,
     characters."""
     suffix = f"{loops.name}_{large}_{touching}"
     minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
+    # What is called once is written into its caller: by itself it would be compiled once more
+    settle = settle_touching if touching else _settle
     names = {
-        "settle": compile_copy(settle_touching if touching else _settle, suffix, {"minimise": minimise}),
+        "settle": compile_copy(settle, suffix, {"minimise": minimise}, inline="always"),
         "square": square_kernel(loops, large, POSED),
-        **{name: getattr(POSED, name) for name in ("strain", "join", "factor")},
+        **{name: getattr(POSED, name) for name in ("strain", "join", "factor", "solve")},
+        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in _APART},
     }
-    single = compile_copy(_step, suffix, names)
-    return compile_copy(_steps, suffix, {"step": single})
+    single = compile_copy(_step, suffix, names, inline="always")
+    return compile_copy(_steps, suffix, {"step": single}, nogil=True)  # so that what was stepped can be drawn meanwhile
 
 
 def _steps(address, single, L, signs, stack, halves, K, tables, driven):
@@ -205,56 +232,54 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     G = single.reshape(9 * count, single.shape[2]), rank, t.groups, t.members
     h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
-    y[1], shares[1] = begin[0], before[0]
-    shares[0] = share_examples(t.points, t.trained, driven.points[b])
+    share_examples_into(t.points, t.trained, driven.points[b], shares[0])
     w = shares[0]
+    put(shares[1], before[0])
+    put(y[1], begin[0])
+    put(y[0], begin[0])
     table = np.empty((4, count))
-    table[1:] = t.moduli
+    put(table.reshape(4 * count)[count:], t.moduli.reshape(3 * count))
     worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
-    told[:] = 0.0
+    for i in range(6):
+        told[i] = 0.0
     if not worst > FLAT:
         told[4], told[5] = FLAT_REST, who
-        y[0] = begin[0]
         return
     stiffen_elements(t.firmness, w, table)
     M, S, load = np.empty((rank, rank)), np.zeros((rank, rank)), np.zeros(rank)
     push_handles(driven.handles, w, R, driven.pulls[b], driven.stiffness[b], S, load)
     ahead, carried = np.zeros(rank), np.zeros((2, rank))
-    guess = begin[0].copy()
+    guess = np.empty(rank)
+    put(guess, begin[0])
     if moves > 0.0:
         push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
         mix_products(t.gram, t.blocks, w, before, begin, M, carried)
-        ahead += (1.0 + ratio) * carried[0] - ratio * carried[1]
-        guess += ratio * (begin[0] - begin[1])
-        if t.turned.shape[0]:
-            turns = np.empty((2, 3, 3))
-            turns[0] = (1.0 + ratio) * (np.dot(R.T, driven.turns[b, 1]) - np.eye(3))
-            turns[1] = -ratio * (np.dot(R.T, driven.turns[b, 2]) - np.eye(3))
-            if np.abs(turns).max() > 0.0:
-                turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
-    acting = load - np.dot(S, begin[0])  # springs by how far they are from their ends
+        for i in range(rank):
+            ahead[i] = (1.0 + ratio) * carried[0, i] - ratio * carried[1, i]
+            guess[i] += ratio * (begin[0, i] - begin[1, i])
+        turns = np.empty((2, 3, 3))
+        if t.turned.shape[0] and turn_away(driven.turns[b], ratio, turns):
+            turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
     ca, cv = moves / (h * h), moves * alpha / h
-    reference = elastic + np.sqrt(np.dot(acting, acting))
-    load += ca * ahead + cv * carried[0]
-    rest = np.zeros(9 * count)
+    reference = elastic + size_acting(S, load, begin[0])
+    for i in range(rank):
+        load[i] += ca * ahead[i] + cv * carried[0, i]
+        for j in range(rank):
+            S[i, j] += (ca + cv) * M[i, j] if moves > 0.0 else 0.0
+    rest, F = np.zeros(9 * count), np.empty(9 * count)
     for e in range(count):
         rest[9 * e] = rest[9 * e + 4] = rest[9 * e + 8] = 1.0
-    if moves > 0.0:
-        for i in range(rank):
-            for j in range(rank):
-                S[i, j] += (ca + cv) * M[i, j]
     ready = 0.0
     if moves * beta > 0.0:
-        K[:] = M
-        origin = carried[0].copy()
-        if cholesky(K):
-            cholesky_solve(K, origin)
+        origin = carried[0]
+        put(K.reshape(rank * rank), M.reshape(rank * rank))
+        if factor(K, G):
+            solve(K, G, origin)
         else:
-            origin[:] = begin[0]
-        F = np.empty(9 * count)
+            put(origin, begin[0])
         strain(G, origin, F)
-        F += rest
-        square(address, single, G, F, table, t.bounds, VISCOUS, L, signs, stack, halves)
+        add_to(F, rest)
+        square(address, single, G, F, table, t.bounds, np.int64(VISCOUS), L, signs, stack, halves)
         join(halves, G, K)
         add_drag(K, beta / h, origin, S, load)
         # Near enough to the stiffness at the guess to begin with, and it is there already
@@ -264,10 +289,10 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
         ready = 1.0 if factor(K, G) else 0.0
     settings = np.array((tolerance, reference, floor + ca * noise, most, most_made, ready))
     z, told[0], told[1], told[2], told[3], told[4] = settle(
-        address, G, single, rest, table, t.bounds, S, load, begin[0].copy(), guess, settings, L, signs, stack, halves,
-        K, t, w, R, placed, scale, driven.stops, b,
+        address, G, single, rest, table, t.bounds, S, load, begin[0], guess, settings, L, signs, stack, halves, K, t,
+        w, R, placed, scale, driven.stops, b,
     )  # fmt: skip
-    y[0] = z
+    put(y[0], z)
 
 
 def _settle(
@@ -277,6 +302,18 @@ def _settle(
     return minimise(
         address, G, single, rest, table, bounds, (0.0, S, load), begin, guess, settings, L, signs, stack, halves, K
     )
+
+
+@_kernel
+def size_acting(S, load, y):
+    """|load - S y|: springs count by how far they are from their ends."""
+    square = 0.0
+    for i in range(y.size):
+        force = load[i]
+        for j in range(y.size):
+            force -= S[i, j] * y[j]
+        square += force * force
+    return np.sqrt(square)
 
 
 @njit(cache=True)

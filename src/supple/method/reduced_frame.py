@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.dense import cholesky, cholesky_solve
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 from supple.method.reduced_newton import LoadLoops
 
 __all__ = ["FRAMED", "FrameLoads", "accelerate", "cross", "rotation", "tangent", "turn_with", "unpack_frame"]

@@ -12,16 +12,18 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import boolean, float32, float64, get_num_threads, int64, njit, prange
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.reduced_kernels import PointLoops
 from supple.cubature.reduced_stiffness import square_rows
 from supple.elastic import EXACT, PROJECTED
+from supple.linalg.apart import call_apart
 from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
+from supple.linalg.vectors import add_to, are_equal, put
 
 __all__ = [
     "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large",
@@ -126,8 +128,17 @@ def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = Non
     return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", _materials(loops), parallel=large)
 
 
+@cache
 def _materials(loops: PointLoops) -> dict[str, Any]:
-    return {"energy": loops.energy, "stress": loops.stress, "roots": loops.roots}
+    """The loops, called where they are: they take most of the compiler's time and of a step's, which calls them often
+    and for all elements at once."""
+    F, table, bounds = float64[::1], float64[:, ::1], int64[::1]
+    some = F, table, bounds, int64, int64, int64
+    return {
+        "energy": call_apart(loops.energy, (F, table, bounds, int64)),
+        "stress": call_apart(loops.stress, (*some, F)),
+        "roots": call_apart(loops.roots, (*some, float32[:, :, ::1], boolean[:, ::1])),
+    }
 
 
 def minimise_whole(
@@ -217,11 +228,11 @@ def _descend(G, rest, table, bounds, data, z, F, P, inner, g):
     """Fill g with the gradient at z, F with the deformation there and `inner` with the elastic part; returns |g|."""
     rank = rank_of(G)
     strain(G, z[:rank], F)
-    F += rest
+    add_to(F, rest)
     stress(F, table, bounds, 0, 0, table.shape[1], P)
     gather(P, G, inner)
     pull(z, data, g)
-    g[:rank] += inner
+    add_to(g, inner)
     return np.sqrt(np.dot(g, g))
 
 
@@ -247,11 +258,11 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             before, size = size, descend(G, rest, table, bounds, data, z, F, P, inner, g)
             fresh = False
             if not np.isfinite(size) or (not careful and size > before):
-                if careful or ((begin == guess).all() and not np.isfinite(size)):
+                if careful or (are_equal(begin, guess) and not np.isfinite(size)):
                     status = _NOT_FINITE
                     break
                 # Extrapolated too far: from the beginning again, with care
-                z[:] = begin
+                put(z, begin)
                 careful, fresh, size = True, True, np.inf
                 iteration += 1
                 continue
@@ -265,11 +276,12 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             if stiffnesses >= most_made:
                 status = CAPPED
                 break
-            square(address, single, G, F, table, bounds, EXACT, L, signs, stack, pieces)
+            # As numbers of no fixed value: a form that is written here would have a square compiled for it
+            square(address, single, G, F, table, bounds, np.int64(EXACT), L, signs, stack, pieces)
             join(pieces, G, K)
             stiffen(z, data, K)
             if not factor(K, G):
-                square(address, single, G, F, table, bounds, PROJECTED, L, signs, stack, pieces)
+                square(address, single, G, F, table, bounds, np.int64(PROJECTED), L, signs, stack, pieces)
                 join(pieces, G, K)
                 stiffen(z, data, K)
                 if not strengthen(K, G):
@@ -277,7 +289,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                     break
             stiffnesses += 1
             stale = False
-        d[:] = g
+        put(d, g)
         solve(K, G, d)
         iteration += 1
         if not careful:
@@ -293,7 +305,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         slope = -np.dot(g, d)
         lift, scale = height(z, data)
         strain(G, z[:rank], F)
-        F += rest
+        add_to(F, rest)
         energy_here = energy(F, table, bounds, 0)
         limit = 1e-15 * (scale + abs(energy_here))
         energy_here += lift
@@ -301,7 +313,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         while t >= _SMALLEST_STEP:
             shift(z, d, -t, ahead)
             strain(G, ahead[:rank], F)
-            F += rest
+            add_to(F, rest)
             energy_there = energy(F, table, bounds, 0) + height(ahead, data)[0]
             if energy_there <= energy_here + _ARMIJO * t * slope + limit:
                 break

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 from supple.method.frozen_contacts import find_axes, find_energy, push_back
 from supple.method.reduced_frame import FRAMED, cross, turn_with, unpack_frame
 from supple.method.reduced_newton import LoadLoops

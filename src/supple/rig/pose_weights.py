@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from supple.errors import SceneError
 
-__all__ = ["TOO_CLOSE", "PoseWeights", "share_examples"]
+__all__ = ["TOO_CLOSE", "PoseWeights", "share_examples_into"]
 
 FloatArray = NDArray[np.float64]
 
@@ -39,42 +39,52 @@ class PoseWeights:
 
     def at(self, embedded: ArrayLike) -> FloatArray:
         """Weight of every example at a point [m] of shape (e,), (k,)."""
-        return np.asarray(_weigh(self.points, self.trained, np.asarray(embedded, np.float64)))
+        weights = np.empty(len(self))
+        _weigh(self.points, self.trained, np.asarray(embedded, np.float64), weights)
+        return weights
 
     def shares(self, embedded: ArrayLike) -> FloatArray:
         """The same weights for what must stay positive: none below 0, and still 1 in all, (k,)."""
-        return np.asarray(share_examples(self.points, self.trained, np.asarray(embedded, np.float64)))
+        weights = np.empty(len(self))
+        share_examples_into(self.points, self.trained, np.asarray(embedded, np.float64), weights)
+        return weights
 
 
 @njit(cache=True)
-def share_examples(points: FloatArray, trained: FloatArray, point: FloatArray) -> FloatArray:
-    """`PoseWeights.shares`, for compiled loops."""
-    weights = _weigh(points, trained, point)
-    for k in range(len(points)):
+def share_examples_into(points, trained, point, weights):
+    """Fill weights (k,) with `PoseWeights.shares`, for compiled loops."""
+    _weigh(points, trained, point, weights)
+    total = 0.0
+    for k in range(weights.size):
         if not weights[k] > _NOTHING:
             weights[k] = 0.0
-    weights /= weights.sum()
-    return weights
+        total += weights[k]
+    for k in range(weights.size):
+        weights[k] /= total
 
 
 @njit(cache=True)
-def _weigh(points: FloatArray, trained: FloatArray, point: FloatArray) -> FloatArray:
-    """`PoseWeights.at`."""
+def _weigh(points, trained, point, weights):
+    """Fill weights (k,) with `PoseWeights.at`."""
     count = len(points)
     if count == 1:
-        return np.ones(1)
-    apart, weights = np.empty(count), np.zeros(count)
+        weights[0] = 1.0
+        return
+    total = 0.0
     for k in range(count):
+        weights[k] = 0.0
+    for j in range(count):
         square = 0.0
         for i in range(point.size):
-            square += (point[i] - points[k, i]) ** 2
-        apart[k] = np.sqrt(square)
+            square += (point[i] - points[j, i]) ** 2
+        apart = np.sqrt(square)
+        for k in range(count):
+            weights[k] += trained[k, j] * apart
     for k in range(count):
-        for j in range(count):
-            weights[k] += trained[k, j] * apart[j]
+        total += weights[k]
     # Never below ½: with a = Φ⁻¹1, the distance between the measures a/|a| and a Dirac in the pose is real
-    weights /= weights.sum()
-    return weights
+    for k in range(count):
+        weights[k] /= total
 
 
 def _refuse_twins(distances: FloatArray) -> None:

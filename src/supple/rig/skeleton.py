@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
-from supple.linalg.put import put
+from supple.linalg.vectors import put
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from supple.errors import SceneError
 from supple.rig.deformer import Deformer, Vertices
 from supple.rig.wire_curve import WireCurve
+from supple.rig.wire_frames import WireFrames, carry_points
 
 __all__ = ["Wire"]
 
@@ -34,10 +35,11 @@ class Wire(Deformer):
             raise SceneError("a wire deformer needs a curve: give the control points of at least one.")
         if not (0.0 <= inner < outer and np.isfinite(outer)):
             raise SceneError(f"a wire cannot act from {inner} to {outer} m: give 0 <= inner < outer.")
-        self._curves = tuple(WireCurve(name, points) for name, points in curves.items())
+        wires = [WireCurve(name, points) for name, points in curves.items()]
+        self._frames = WireFrames(wires)
         names = [
             f"{name}.{point}.t{axis}"
-            for name, curve in zip(curves, self._curves, strict=True)
+            for name, curve in zip(curves, wires, strict=True)
             for point in range(len(curve.points))
             for axis in "xyz"
         ]
@@ -45,33 +47,23 @@ class Wire(Deformer):
         self._weights = vstack(
             [self._weigh(self.rest[k : k + _CHUNK], inner, outer) for k in range(0, len(self.rest), _CHUNK)], "csr"
         )
-        self._still = 1.0 - np.asarray(self._weights.sum(axis=1))
         self.scales: FloatArray = np.ones(len(names))  # displacements are lengths as they are
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
-        weights, still = self._weights, self._still
-        if vertices is not None:
-            weights, still = weights[vertices], still[vertices]
-        turns, shifts = [], []
-        ends = np.cumsum([3 * len(curve.points) for curve in self._curves])[:-1]
-        for curve, moves in zip(self._curves, np.split(pose, ends), strict=True):
-            R, t = curve.frames(curve.points + moves.reshape(-1, 3))
-            turns.append(R.reshape(-1, 9))
-            shifts.append(t)
-        frames = weights @ np.concatenate([np.concatenate(turns), np.concatenate(shifts)], axis=1)
-        turned = (frames[:, :9].reshape(-1, 3, 3) @ points[:, :, None])[:, :, 0]
-        return np.asarray(turned + frames[:, 9:] + still[:, None] * points)
+        weights = self._weights if vertices is None else self._weights[vertices]
+        moved, frames = np.empty(np.shape(points)), self._frames.at(pose.reshape(-1, 3))
+        carry_points(np.asarray(points, np.float64), weights.indptr, weights.indices, weights.data, frames, moved)
+        return moved
 
     def pick(self, vertices: NDArray[np.integer]) -> "Wire":
         """The same wires around the chosen vertices alone."""
         part = copy(self)
-        part.rest, part._weights, part._still = self.rest[vertices], self._weights[vertices], self._still[vertices]
+        part.rest, part._weights = self.rest[vertices], self._weights[vertices]
         return part
 
     def _weigh(self, points: FloatArray, inner: float, outer: float) -> csr_array:
         """Share of every sample of the wires in points [m], (k, m); what is missing to 1 stays where it is."""
-        samples = np.concatenate([curve.samples for curve in self._curves])
-        spacing = np.concatenate([np.full(len(curve.samples), curve.spacing) for curve in self._curves])
+        samples, spacing = self._frames.samples, self._frames.spacing
         square = cdist(points, samples, "sqeuclidean")
         nearest = square.min(axis=1, keepdims=True)
         shares = spacing * np.exp((nearest - square) / (2.0 * (spacing**2 + _WIDTH**2 * nearest)))

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
-from supple.linalg.put import put, put_rows
+from supple.linalg.vectors import put, put_rows
 from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace
 
