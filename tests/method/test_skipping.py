@@ -172,13 +172,47 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
         angle = 2.0 * np.pi * time / 0.5
         return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
 
-    solver = SkippingSolver(body, integrator="static")
+    solver = SkippingSolver(body, integrator="static", tolerance=1e-3)
     states, reports = run(solver, 150, force=sway)
     full, _ = run(FullSolver(body, integrator="static", tolerance=1e-8), 150, force=sway)
     assert share_skipped(reports) > 0.6
     largest = max(rms(b.x - body.mesh.vertices, body.mass) for b in full)
     errors = [rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)]
     assert max(errors) < 2 * 3e-3 * largest
+
+
+def test_checks_teach_a_better_subspace_without_a_full_step_and_without_a_jump():
+    body = thin_beam(10)
+
+    def swell(time: float) -> Gravity:
+        """Ever stronger, never the same way twice."""
+        angle = 2.0 * np.pi * time / 0.5
+        return Gravity(3.0 * time * np.array([0.0, -np.cos(angle), np.sin(1.7 * angle)]))
+
+    solver = SkippingSolver(body, integrator="static", tolerance=1e-3)
+    states, reports = run(solver, 150, force=swell)
+    renewed = [k for k, report in enumerate(reports) if report.kind == "reduced" and report.skip.learned]
+    assert renewed
+    assert sum(report.kind == "full" for report in reports) <= 20
+    for k in renewed:
+        begin = states[k]
+        later = begin.memory.progress._replace(enough=999)
+        kept, report = solver.step(
+            replace(begin, memory=replace(begin.memory, progress=later)), inputs(body, k, force=swell)
+        )
+        assert not report.skip.learned
+        assert np.abs(solver.positions(kept) - solver.positions(states[k + 1])).max() < 1e-12
+        first, second = (solver.step(state, inputs(body, k + 1, force=swell))[0] for state in (kept, states[k + 1]))
+        full = FullSolver(body, integrator="static", tolerance=1e-9)
+        exact, _ = full.step(full.from_full(*solver.to_full(first)), inputs(body, k + 1, force=swell))
+        errors = [rms(solver.positions(one) - exact.x, body.mass) for one in (first, second)]
+        assert errors[1] < 0.5 * errors[0]
+
+
+def test_the_tolerance_is_wider_where_errors_do_not_add_up():
+    body = thin_beam(3)
+    assert SkippingSolver(body, integrator="newmark").tolerance == 1e-3
+    assert SkippingSolver(body, integrator="static").tolerance == 1e-2
 
 
 def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monkeypatch):
@@ -226,7 +260,7 @@ def test_what_was_learned_is_used_again_when_the_motion_returns():
         strength = 4.0 * np.sin(angle)
         return Gravity(np.array([0.0, strength, 0.0] if turn else [0.0, 0.0, strength]))
 
-    solver = SkippingSolver(body, integrator="static", max_rank=4)
+    solver = SkippingSolver(body, integrator="static", max_rank=4, tolerance=1e-3)
     states, reports = run(solver, 300, force=sway)
     trained = [sum(report.skip.learned for report in reports[k : k + 60]) for k in range(0, 300, 60)]
     assert trained[0] >= 1
@@ -253,7 +287,7 @@ def test_finer_meshes_are_skipped_as_often():
         return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
 
     shares = [
-        share_skipped(run(SkippingSolver(thin_beam(cells), integrator="static"), 150, force=sway)[1])
+        share_skipped(run(SkippingSolver(thin_beam(cells), integrator="static", tolerance=1e-3), 150, force=sway)[1])
         for cells in (10, 20)
     ]
     assert abs(shares[0] - shares[1]) <= 0.05

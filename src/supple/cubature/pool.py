@@ -40,15 +40,18 @@ def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> N
     return np.sort(np.concatenate([by_length, rng.choice(rest, count - len(by_length), replace=False)]))
 
 
-def train_pool(problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None) -> Rule:
-    """A rule that reproduces the samples to the tolerance with as few candidates as the method finds."""
+def train_pool(
+    problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None, *, rounds: int = _ROUNDS
+) -> Rule:
+    """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
+    where the pool does not suffice after some rounds."""
     rows = len(problem.target())
     count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
     drawn = np.union1d(first, draw_candidates(problem, count, rng))
     pool = Support(problem, drawn, Sketch(rows, _EQUATIONS, rng))
     early = _EARLY
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
         choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first))
         support = Support(problem, pool.members[choice.columns])

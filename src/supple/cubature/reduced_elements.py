@@ -48,10 +48,11 @@ class ReducedElements:
         members: NDArray[np.integer],
         weights: FloatArray,
         offset: FloatArray | None = None,
+        elements: ElementMap | None = None,
     ) -> "ReducedElements":
         """The elements `members` of a body, each counted `weights` times, for displacements u₀ + U q with U (3 n, r)
-        and an offset u₀ [m], (n, 3)."""
-        elements = ElementMap(body)
+        and an offset u₀ [m], (n, 3); `elements` is the body's map where it was made before."""
+        elements = ElementMap(body) if elements is None else elements
         kind_of: dict[Response, int] = {}
         kinds = np.array([kind_of.setdefault(part.material.response, len(kind_of)) for part in body.parts])
         order = np.argsort(kinds[elements.part[members]], kind="stable")

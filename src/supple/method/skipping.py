@@ -25,6 +25,7 @@ from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
 from supple.method.skipping_deciding import (
+    FAILS,
     News,
     Refusal,
     follow_load,
@@ -38,7 +39,7 @@ from supple.method.skipping_deciding import (
 )
 from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_keeping import keep_model, model_of
-from supple.method.skipping_learning import FAILS, FullStep, Learner
+from supple.method.skipping_learning import FullStep, Learner
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_state import Memory, Situation, SkippingState, pack_skipping, unpack_skipping
 from supple.method.skipping_still import StillSteps
@@ -53,6 +54,7 @@ from supple.subspace.window import Window
 __all__ = ["SkippingSolver"]
 
 FloatArray = NDArray[np.float64]
+_USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 _LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
 
@@ -67,7 +69,7 @@ class SkippingSolver:
         body: Body,
         *,
         integrator: str = "implicit_euler",
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         throttle: float = 1.0,
         max_rank: int | None = None,
         newton_tolerance: float = 1e-4,
@@ -79,12 +81,15 @@ class SkippingSolver:
         rig: SkinnedRig | None = None,
         model: ReducedModel | None = None,
     ) -> None:
-        """`tolerance`: relative error of a step; `throttle` multiplies it, and nothing is skipped where either is 0.
+        """`tolerance`: relative error of a step; where None, 1e-3, and 1e-2 in statics, where errors of steps do not
+        add up. `throttle` multiplies it, and nothing is skipped where either is 0.
 
         `max_rank`: largest subspace; where None, as large as reduced steps are cheap beside full ones. The other
         settings are those of `FullSolver`; flesh on the bones of `rig` springs back to its neutral shape.
         What a `model` of the body holds is tried before anything is learned.
         """
+        if tolerance is None:
+            tolerance = _STATIC if integrator == "static" else _USUAL
         check_skipping(tolerance, throttle)
         if max_rank is not None and max_rank < 1:
             raise SceneError(f"a max_rank of {max_rank} leaves no subspace: give 1 or more.")
@@ -206,33 +211,51 @@ class SkippingSolver:
         if news is News.MORE or (not self._meets and self._foresees(state, end.x, inputs, watch)):
             return Refusal.CONTACT
         scale, since, interval = max(end.moved, _FADES * state.scale), state.since + 1, state.interval
-        estimate, memory = None, state.memory
+        measure, memory = self._measure(inputs, scale), state.memory
+        begin, checked, estimate = None, None, None
         if jumps or news is News.LESS or since >= interval:
             begin = self._lift(state)
             with watch.phase("check"):
-                error = self._space.estimate(begin, memory, inputs, end.x, end.drag)
-            if error is None:
+                checked = self._space.check(begin, memory, inputs, end.x, end.drag, measure.length(_LEFT * tolerance))
+            if checked is None:
                 return Refusal.ERROR
-            estimate = self._measure(inputs, scale).step(rms(error, self.body.mass))
+            estimate = measure.step(rms(checked.error, self.body.mass))
             if not estimate <= FAILS * tolerance:
                 return Refusal.ERROR
             interval = next_check(state.estimate, estimate, interval, since, tolerance)
-            since = 0
-            with watch.phase("learning"):
-                memory = self._learner.remember(memory, replace(begin, x=end.x - error), inputs.end)
+            since, memory = 0, checked.memory
         new = replace(
             state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
             since=since, interval=interval, skipped=state.skipped + 1, memory=memory, touched=touched,
             estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
-        learned = memory.learned
-        assert learned is not None
-        skip = Skip(checked=estimate is not None, rank=learned.basis.rank, elements=learned.rule.size)
+        learned = False
+        if begin is not None and checked is not None and checked.end is not None:
+            step = FullStep(begin, replace(self._lift(new), x=checked.end), inputs, load, measure, tolerance)
+            with watch.phase("learning"):
+                new, learned = self._renew(new, step)
+        used = new.memory.learned
+        assert used is not None
+        skip = Skip(checked=estimate is not None, learned=learned, rank=used.basis.rank, elements=used.rule.size)
         return new, Report(
             watch.finish(), end.iterations, kind="reduced", full_share=0.0, estimated_error=new.estimate,
             residual=end.residual, contacts=0 if end.touching is None else len(end.touching), touching=end.touching,
             skip=skip,
         )  # fmt: skip
+
+    def _renew(self, state: SkippingState, step: FullStep) -> tuple[SkippingState, bool]:
+        """A reduced state after a check has found where a full step ends, in a better subspace where one is due and
+        repeats that step; and whether one was trained."""
+        memory = self._learner.remember(state.memory, step)
+        if not self._learner.is_worn(memory, step.tolerance, state.estimate):
+            return replace(state, memory=memory), False
+        renewed = self._learner.renew(memory, step, self._lift(state))
+        if renewed.learned is memory.learned:
+            return replace(state, memory=renewed), True
+        assert renewed.learned is not None
+        entry = self._steps.enter(renewed.learned, self._lift(state), step.inputs)
+        state = replace(state, memory=renewed, full=entry.full, motion=entry.motion, elastic=entry.elastic)
+        return replace(state, since=0, interval=1), True
 
     def _foresees(self, state: SkippingState, x: FloatArray, inputs: Inputs, watch: Stopwatch) -> bool:
         """Whether anything may be touched in a step to x [m], (n, 3)."""

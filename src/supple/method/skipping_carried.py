@@ -6,11 +6,10 @@ about A (X + u₀) + t. Blends of matrices are no rotations and would change the
 x = A X + t + Q u with the turn Q of A. A free body has x = R (X + u) + c with the rigid motion that lies nearest.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.element_map import ElementMap
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.problem import Problem
 from supple.cubature.skinned_problem import RecordedForces, recorded_problem
@@ -18,7 +17,7 @@ from supple.cubature.skinned_samples import SkinnedSamples
 from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
 from supple.linalg.rigid import fit_rigid
-from supple.method.skipping_model import Learned, LearnedModel
+from supple.method.skipping_model import Learned, LearnedModel, Placed
 from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.live import Live
@@ -70,14 +69,12 @@ class Carrier:
         samples = SkinnedSamples(np.stack([window.poses[k] for k in who]), np.arange(len(who)), coordinates)
         return recorded_problem(self.body, basis, RecordedForces.sampled(self.body, self.rig, basis, samples))
 
-    def carry(self, learned: Learned, pose: FloatArray) -> Learned:
-        """What was learned, in a pose."""
+    def place(self, learned: Learned, pose: FloatArray) -> Placed | None:
+        """Where bones take what was learned in a pose; None where there are none."""
         if self.rig is None:
-            return learned
-        Q, basis, X = self._axes(pose), learned.basis, self.rig.rest
-        columns = np.matmul(Q, basis.columns.reshape(len(X), 3, basis.rank)).reshape(basis.columns.shape)
-        placed = self.rig.positions(pose) + np.einsum("nij,nj->ni", Q, learned.offset)
-        return replace(learned, basis=replace(basis, columns=columns), offset=placed - X)
+            return None
+        Q = self._axes(pose)
+        return Placed(self.rig.positions(pose) + np.einsum("nij,nj->ni", Q, learned.offset), Q)
 
     def _axes(self, pose: FloatArray) -> FloatArray:
         """A or Q, (n, 3, 3)."""
@@ -122,12 +119,13 @@ class CarriedModels:
     def __init__(self, carrier: Carrier, integrator: str, tolerance: float) -> None:
         """`tolerance` is Newton's."""
         self._carrier, self._integrator, self._tolerance = carrier, integrator, tolerance
+        self._map = ElementMap(carrier.body)
         self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
 
     def of(self, learned: Learned, pose: FloatArray) -> LearnedModel:
         """Steps to a pose (p,)."""
         if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
-            carried = self._carrier.carry(learned, pose)
-            model = LearnedModel(self._carrier.body, carried, self._integrator, self._tolerance)
+            placed = self._carrier.place(learned, pose)
+            model = LearnedModel(self._carrier.body, learned, self._integrator, self._tolerance, self._map, placed)
             self._made = learned, pose, model
         return self._made[2]

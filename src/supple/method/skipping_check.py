@@ -11,9 +11,11 @@ from supple.linalg.overlay import Merger
 from supple.method.full import FullSolver
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_factor import OldFactor
+from supple.method.skipping_measure import rms
 from supple.method.skipping_state import Memory
 from supple.method.solver import Report
 from supple.method.state import FullState
+from supple.solve.increment import Increment
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
@@ -22,6 +24,9 @@ __all__ = ["FullSpace"]
 
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
+_SMALL = 10.0  # goals: an error up to this has nothing to teach
+_CONTRACTS = 0.4  # corrections that shrink less ask for a new factor
+_MOST = 6  # corrections after a check's own
 _LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
 
 
@@ -31,6 +36,17 @@ class Reached(NamedTuple):
     memory: Memory
     end: FullState
     report: Report
+
+
+class Checked(NamedTuple):
+    """What a check of a reduced step has found."""
+
+    error: FloatArray
+    """[m], (n, 3)"""
+    memory: Memory
+    """With a new matrix where the old one no longer served."""
+    end: FloatArray | None = None
+    """Positions at the end of the full step [m], (n, 3), where they differ by more than a little."""
 
 
 class FullSpace:
@@ -72,28 +88,48 @@ class FullSpace:
         progress = progress._replace(avoid=max(0, progress.avoid - 1))
         return Reached(replace(memory, matrix=None, pose=None, progress=progress), end, report)
 
-    def estimate(
-        self, begin: FullState, memory: Memory, inputs: Inputs, x: FloatArray, drag: FloatArray | None
-    ) -> FloatArray | None:
-        """d = A⁻¹ r [m], (n, 3), with the residual r that a step's end x [m], (n, 3), leaves and the factor of an
-        earlier step; None where its matrix has none.
+    def check(
+        self, begin: FullState, memory: Memory, inputs: Inputs, x: FloatArray, drag: FloatArray | None, goal: float
+    ) -> Checked | None:
+        """How far a reduced step that ends at x [m], (n, 3), is from the full one, by the factor of an earlier step;
+        None where its matrix has none.
 
         Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3), where that is
-        known. Contacts are looked for anew.
+        known. Contacts are looked for anew. What is left of a large error is corrected on, to `goal` [m].
         """
         assert memory.matrix is not None
         slight = self._rate / inputs.duration * self._body.damping.stiffness <= _SLIGHT
-        step, system = self.solver.formulate(begin, inputs, drags=not slight or drag is None)
-        gradient = replace(step, contact=self.solver.look(begin, x, inputs)).gradient(x)
-        if slight and drag is not None:
-            gradient += system.map.unknowns(drag)
-        turns = self._carrier.turns(memory.pose, self._carrier.stance(x, inputs.end))
-        error = np.zeros_like(x)
+        known = drag if slight else None
+        step, system = self.solver.formulate(begin, inputs, drags=known is None)
+        step = replace(step, contact=self.solver.look(begin, x, inputs))
+        factor, stance = self._factor_of(system), self._carrier.stance(x, inputs.end)
+        turns = self._carrier.turns(memory.pose, stance)
+
+        def correction(at: FloatArray) -> FloatArray:
+            """d = A⁻¹ r [m], (n, 3), with the residual r there."""
+            gradient = step.gradient(at)
+            if known is not None:
+                gradient += system.map.unknowns(known)
+            d = np.zeros_like(at)
+            d[system.map.free] = factor.solve(memory.matrix, gradient, turns).reshape(-1, 3)
+            return d
+
         try:
-            error[system.map.free] = self._factor_of(system).solve(memory.matrix, gradient, turns).reshape(-1, 3)
+            error = d = correction(x)
+            end, length = x - d, rms(d, self._body.mass)
+            if length <= _SMALL * goal:
+                return Checked(error, memory)
+            for _ in range(_MOST):
+                d, before = correction(end), length
+                end, length = end - d, rms(d, self._body.mass)
+                if not length < _CONTRACTS * before:
+                    memory = self._with_new_matrix(memory, step, system, end, stance)
+                    turns = None
+                elif length * length <= goal * before:  # what is left shrinks on at this rate
+                    return Checked(error, memory, end)
         except NotPositiveDefinite:
             return None
-        return error
+        return Checked(error, memory)
 
     def with_matrix(self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs) -> Memory:
         """The memory with the matrix of a full step where that ended, colliders that it touches among it, if it has
@@ -102,10 +138,16 @@ class FullSpace:
             return memory
         step, system = self.solver.formulate(begin, inputs)
         step = replace(step, contact=self.solver.look(begin, end.x, inputs))
+        return self._with_new_matrix(memory, step, system, end.x, self._carrier.stance(end.x, inputs.end))
+
+    def _with_new_matrix(
+        self, memory: Memory, step: Increment, system: System, x: FloatArray, stance: FloatArray
+    ) -> Memory:
+        """The memory with the matrix of a step at x [m], (n, 3)."""
         matrix = np.empty(system.map.pattern.nonzeros)
-        step.stiffen(end.x, matrix, project=True)
-        matrix = Merger(system.map.pattern).merge(matrix, step.join(end.x))[1]
-        return replace(memory, matrix=matrix, pose=self._carrier.stance(end.x, inputs.end))
+        step.stiffen(x, matrix, project=True)
+        matrix = Merger(system.map.pattern).merge(matrix, step.join(x))[1]
+        return replace(memory, matrix=matrix, pose=stance)
 
     def _carry(self, x: FloatArray, inputs: Inputs) -> FloatArray:
         """Positions [m], (n, 3), as far as a rig takes them along."""

@@ -15,6 +15,7 @@ from supple.solve.live import Live
 from supple.subspace.window import Window
 
 __all__ = [
+    "FAILS",
     "News",
     "Refusal",
     "follow_load",
@@ -29,8 +30,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+FAILS = 3.0  #: tolerances that a check or a replayed step may show
 _LONGEST = 10  # reduced steps between checks
-_NEW = 0.75  # ways of the bones in this step: a pose farther from those seen is new
+_ALARM = 1.5  # tolerances above which checks come sooner
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
 
 
@@ -58,13 +60,13 @@ def remember_situation(state: SkippingState, now: Situation, full: FullState, ma
 
 
 def next_check(before: float, estimate: float, interval: int, since: int, tolerance: float) -> int:
-    """Reduced steps to the next check: twice as many, but fewer where the estimate, `since` steps after the one
-    `before`, would be above the tolerance by then if it grew on."""
-    if estimate > tolerance:
+    """Reduced steps to the next check: half as many where the estimate has passed the tolerance; else twice as many,
+    but fewer where the estimate, `since` steps after the one `before`, would be refused by then if it grew on."""
+    if estimate > _ALARM * tolerance:
         return max(1, interval // 2)
     most = min(_LONGEST, 2 * interval)
     growth = (estimate - before) / since
-    return most if growth <= 0.0 else int(np.clip((tolerance - estimate) / growth, 1, most))
+    return most if growth <= 0.0 else int(np.clip((FAILS * tolerance - estimate) / growth, 1, most))
 
 
 def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:
@@ -76,12 +78,9 @@ def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingS
 
 
 def follow_pose(state: SkippingState, begin: FloatArray, end: FloatArray) -> tuple[bool, SkippingState]:
-    """Whether bones start, stop, turn round or come to a pose (p,) unlike all in the window; and the state that knows
-    how they went."""
-    turn, poses = end - begin, state.memory.window.poses
-    starts = state.turn is None or _jumps(turn, state.turn)
-    nearest = min((float(np.linalg.norm(end - pose)) for pose in poses), default=np.inf)
-    return starts or nearest > _NEW * float(np.linalg.norm(turn)), replace(state, turn=turn)
+    """Whether bones start, stop or turn round between two poses (p,), and the state that knows how they went."""
+    turn = end - begin
+    return state.turn is None or _jumps(turn, state.turn), replace(state, turn=turn)
 
 
 class News(Enum):

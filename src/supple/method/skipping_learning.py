@@ -12,7 +12,7 @@ from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
 from supple.method.skipping_carried import Carrier
-from supple.method.skipping_deciding import Refusal
+from supple.method.skipping_deciding import FAILS, Refusal
 from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Kept, Learned, rest_of
@@ -24,10 +24,9 @@ from supple.subspace import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
-__all__ = ["FAILS", "FullStep", "Learner"]
+__all__ = ["FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
-FAILS = 2.0  #: tolerances that a check or a replayed step may show
 _PASSES = 2  # steps in a row that the basis of before must hold
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
 _FEWEST = 10  # full steps before a basis is made
@@ -35,10 +34,13 @@ _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the 
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
 _PAUSES = 4, 128  # full steps between trainings that do not pay
+_WORN = 0.3  # of the tolerance: an error from which on a better subspace is looked for
+_TAUGHT = 8  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
 _CHEAP = 50.0, 150  # cube of the rank over the unknowns up to which reduced steps are cheap, and the largest rank
-_RULE = 0.03, 1e-6  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+_RULE = 0.1, 3e-5  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+_ROUNDS = 2  # of its training
 
 
 class FullStep(NamedTuple):
@@ -71,7 +73,7 @@ def learn(
     basis = _by_frequency(window.principal(rank), rest)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
-        rule = train_pool(carrier.problem(basis, window), tolerance, np.random.default_rng(0), warm)
+        rule = train_pool(carrier.problem(basis, window), tolerance, np.random.default_rng(0), warm, rounds=_ROUNDS)
     return Kept(basis, rule).about(u, stiffness)
 
 
@@ -122,10 +124,31 @@ class Learner:
         )  # fmt: skip
         return replace(memory, window=window, basis=basis, progress=progress)
 
-    def remember(self, memory: Memory, checked: FullState, moment: Moment) -> Memory:
-        """The memory with a state that a check has corrected: what the subspace lacks, for the next."""
-        window = memory.window.appended(self.displacement(checked, moment), self._carrier.pose(moment))
-        return replace(memory, window=window)
+    def remember(self, memory: Memory, step: FullStep) -> Memory:
+        """The memory with the end of a full step that a check has found: what the subspace lacks, for the next."""
+        window = memory.window.appended(
+            self.displacement(step.end, step.inputs.end), self._carrier.pose(step.inputs.end)
+        )
+        return replace(memory, window=window, progress=memory.progress._replace(taught=memory.progress.taught + 1))
+
+    def is_worn(self, memory: Memory, tolerance: float, estimate: float) -> bool:
+        """Whether checks have taught enough for a subspace better than the one that shows such an error."""
+        progress = memory.progress
+        return estimate > _WORN * tolerance and progress.taught >= max(_TAUGHT, progress.enough)
+
+    def renew(self, memory: Memory, step: FullStep, now: FullState) -> Memory:
+        """The memory with something new learned about a state, where that repeats the full step of a check; the next
+        time asks for twice as much to have been taught."""
+        progress, rank = memory.progress, self._rank(memory.progress)
+        if memory.learned is not None and memory.learned.basis.rank >= rank:
+            rank = min(self.max_rank, int(_GROWS * rank))
+        progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank)
+        memory = replace(memory, progress=progress)
+        new, repeats = self.train(memory, step)
+        if not repeats or new.learned is None:
+            return memory
+        u = self.displacement(now, step.inputs.end)
+        return replace(new, learned=Kept(new.learned.basis, new.learned.rule).about(u, new.learned.stiffness))
 
     def is_due(self, memory: Memory) -> bool:
         """Whether it is time to train a model."""
@@ -199,6 +222,7 @@ class Learner:
         What was learned and brought but a few lets the next training wait, unless it had been kept. It is not tried
         again before something else was learned, but where contacts alone ended it.
         """
+        memory = replace(memory, progress=memory.progress._replace(stale=_STALE))
         if why is Refusal.ERROR and skipped < self._worth:
             if not memory.progress.recalled:
                 return self.pause(memory)
@@ -207,7 +231,8 @@ class Learner:
             used = memory.learned.rule
             kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)
             memory = replace(memory, kept=kept)
-        return replace(memory, progress=Progress(avoided=memory.progress.avoided, rank=memory.progress.rank))
+        progress = Progress(stale=_STALE, avoided=memory.progress.avoided, rank=memory.progress.rank)
+        return replace(memory, progress=progress)
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""

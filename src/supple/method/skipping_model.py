@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature import Rule
+from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.method.look_ahead import shorten
@@ -18,7 +19,7 @@ from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
 
-__all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "rest_of"]
+__all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "Placed", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
@@ -64,36 +65,73 @@ class Arrival(NamedTuple):
     """Damping force by stiffness on the coordinates at the end, (r,)."""
 
 
+class Placed(NamedTuple):
+    """Where bones take a body whose displacement is U q: x = origin + turn U q."""
+
+    origin: FloatArray
+    """[m], (n, 3)"""
+    turn: FloatArray
+    """(n, 3, 3)"""
+
+
 class LearnedModel:
     """Steps in a learned subspace."""
 
-    def __init__(self, body: Body, learned: Learned, integrator: str, tolerance: float) -> None:
-        """`tolerance` is Newton's, relative to the forces that act."""
+    def __init__(
+        self,
+        body: Body,
+        learned: Learned,
+        integrator: str,
+        tolerance: float,
+        elements: ElementMap | None = None,
+        placed: Placed | None = None,
+    ) -> None:
+        """`tolerance` is Newton's, relative to the forces that act; `elements` is the body's map where it was made
+        before, `placed` where bones take the body."""
         self._body, self.learned, self._rank = body, learned, learned.basis.rank
         self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
-        basis, rule = learned.basis, learned.rule
-        built = ReducedElements.build(body, basis.columns, rule.members, rule.weights, learned.offset)
-        self._elements = built.with_stiffness(learned.stiffness)
+        self._map = elements
+        self._origin = body.mesh.vertices + learned.offset if placed is None else placed.origin
+        self._turn = None if placed is None else placed.turn
+        self._elements = self._build(self._columns())
         self._scratch = Scratch.of(self._elements, self._rank)
         self._step = still_kernel(self._elements.loops, is_large(self._elements))
         size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
         self._floor = 1e-13 * learned.stiffness * float(size)  # forces of a strain of 1e-13: below it all is round-off
-        self._origin = body.mesh.vertices + learned.offset
         # Only reading all columns costs more on larger meshes: what they gave last is kept
         self._pulled = self._placed = (np.full(1, np.nan), np.zeros(0))
 
     def positions(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Of all or of chosen vertices [m], (k, 3)."""
         if vertices is not None:
-            return np.asarray(self._origin[vertices] + self.learned.basis.lift(q, vertices))
+            return np.asarray(self._origin[vertices] + self.lift(q, vertices))
         if not np.array_equal(self._placed[0], q):
-            self._placed = q.copy(), self._origin + self.learned.basis.lift(q)
+            self._placed = q.copy(), self._origin + self.lift(q)
         return self._placed[1]
+
+    def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        """What coordinates, velocities or accelerations are at all or chosen vertices, (k, 3)."""
+        field = self.learned.basis.lift(q, vertices)
+        if self._turn is None:
+            return field
+        return np.asarray(np.einsum("nij,nj->ni", self._turn if vertices is None else self._turn[vertices], field))
+
+    def pull(self, force: FloatArray) -> FloatArray:
+        """What forces on the vertices (n, 3) do to the coordinates, (r,)."""
+        if self._turn is not None:
+            force = np.einsum("nji,nj->ni", self._turn, force)
+        return np.asarray(self.learned.basis.columns.T @ force.ravel())
+
+    def rest_of(self, field: FloatArray) -> FloatArray:
+        """What the subspace leaves of a vertex field (n, 3)."""
+        return field - self.lift(self._coordinates(field))
 
     def project(self, x: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
         """Coordinates of a motion (n, 3) each, (3, r)."""
-        basis = self.learned.basis
-        return np.array([basis.project(field) for field in (x - self._origin, v, a)])
+        return np.array([self._coordinates(field) for field in (x - self._origin, v, a)])
+
+    def _coordinates(self, field: FloatArray) -> FloatArray:
+        return self.pull(self._body.mass[:, None] * field)
 
     def elastic(self, q: FloatArray) -> float:
         """Size of the elastic force on the coordinates."""
@@ -114,7 +152,7 @@ class LearnedModel:
         """
         e, s = self._elements, self._scratch
         if not np.array_equal(self._pulled[0], load):
-            self._pulled = load, self.learned.basis.columns.T @ load.ravel()
+            self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
@@ -141,13 +179,27 @@ class LearnedModel:
     def _drag_from(self, shape: FloatArray, origin: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """The same with the stiffness at positions `shape`, for motion from positions `origin` [m], (n, 3), which the
         subspace does not hold: what it leaves of both are two columns more."""
-        basis, rule = self.learned.basis, self.learned.rule
-        here, still = ((basis.project(x - self._origin), rest_of(x - self._origin, basis)) for x in (shape, origin))
-        columns = np.column_stack([basis.columns, here[1].ravel(), still[1].ravel()])
-        elements = ReducedElements.build(self._body, columns, rule.members, rule.weights, self.learned.offset)
-        K = elements.with_stiffness(self.learned.stiffness).stiffness(np.append(here[0], (1.0, 0.0)), form=VISCOUS)
+        here, still = ((self._coordinates(x - self._origin), self.rest_of(x - self._origin)) for x in (shape, origin))
+        elements = self._build(np.column_stack([self._columns(), here[1].ravel(), still[1].ravel()]))
+        K = elements.stiffness(np.append(here[0], (1.0, 0.0)), form=VISCOUS)
         M = self._kind / h * self._damping.stiffness * K[: self._rank]
         return np.ascontiguousarray(M[:, : self._rank]), M @ np.append(still[0], (0.0, 1.0))
+
+    def _build(self, columns: FloatArray) -> ReducedElements:
+        """The rule's elements as seen from columns (3 n, k)."""
+        rule, offset = self.learned.rule, self._origin - self._body.mesh.vertices
+        built = ReducedElements.build(self._body, columns, rule.members, rule.weights, offset, self._map)
+        return built.with_stiffness(self.learned.stiffness)
+
+    def _columns(self) -> FloatArray:
+        """The basis as the bones turn it, (3 n, r); only the rows that the rule's elements need where they do."""
+        basis = self.learned.basis
+        if self._turn is None:
+            return basis.columns
+        corners = np.unique(self._body.mesh.tets[self.learned.rule.members])
+        columns = np.empty((len(self._turn), 3, self._rank))
+        columns[corners] = np.matmul(self._turn[corners], basis.rows(corners))
+        return columns.reshape(-1, self._rank)
 
 
 def rest_of(field: FloatArray, basis: Basis) -> FloatArray:

@@ -72,7 +72,7 @@ class PaperSkippingSolver:
             raise SceneError(
                 'estimator = "paper" skips steps of a body with a [rig] in statics alone: use integrator = "static".'
             )
-        self.body, self.settings = body, Settings(error, discard, max_rank, throttle)
+        self.body, self.settings, self.tolerance = body, Settings(error, discard, max_rank, throttle), error
         self.is_static = integrator == "static"
         self._full = FullSolver(
             body, integrator=integrator, tolerance=newton_tolerance, linear_solver=linear_solver,

@@ -54,6 +54,10 @@ class Progress(NamedTuple):
     """1 while something is in use that was kept."""
     known: int = 0
     """Steps in a row that something kept held."""
+    taught: int = 0
+    """Full steps that checks have found since the last training."""
+    enough: int = 0
+    """How many of them ask for the next training: twice as many each time."""
 
 
 @dataclass(frozen=True, eq=False)

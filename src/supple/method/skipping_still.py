@@ -10,7 +10,7 @@ from supple.contact.result import Touch
 from supple.method.full import FullSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skipping_carried import CarriedModels, Carrier
-from supple.method.skipping_model import Arrival, Learned, LearnedModel, rest_of
+from supple.method.skipping_model import Arrival, Learned, LearnedModel
 from supple.method.skipping_state import SkippingState
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs
@@ -87,7 +87,7 @@ class StillSteps:
         size = float(np.linalg.norm(moved) / np.sqrt(self._body.mass.sum()))
         drag = None
         if not self._static and self._body.damping.stiffness > 0.0:
-            drag = self._body.mass[:, None] * model.learned.basis.lift(end.drag)
+            drag = self._body.mass[:, None] * model.lift(end.drag)
         x = model.positions(end.motion[0])
         full = None if state.full is None else self._arrive(model, end, x, state.full, inputs)
         return Taken(end.motion, x, size, end.iterations, end.residual, end.elastic, drag, full)
@@ -99,8 +99,7 @@ class StillSteps:
     def lift(self, state: SkippingState) -> FullState:
         """The motion of every vertex."""
         model, (q, v, a) = self._model(state, _NO_POSE), _coordinates(state)
-        basis = model.learned.basis
-        return FullState(state.time, model.positions(q), basis.lift(v), basis.lift(a), state.live)
+        return FullState(state.time, model.positions(q), model.lift(v), model.lift(a), state.live)
 
     def _find_drag(self, begin: FullState, inputs: Inputs) -> tuple[FloatArray, FloatArray] | None:
         """What damping by stiffness needs to know where bones move a body out of its subspace."""
@@ -117,9 +116,9 @@ class StillSteps:
         """
         if self._static:
             return FullState(inputs.end.time, x, np.zeros_like(x), np.zeros_like(x), begin.live)
-        basis, h = model.learned.basis, inputs.duration
-        v = basis.lift(end.motion[1]) + rest_of((x - begin.x) / h, basis)
-        a = basis.lift(end.motion[2]) + rest_of((v - begin.v) / h, basis)
+        h = inputs.duration
+        v = model.lift(end.motion[1]) + model.rest_of((x - begin.x) / h)
+        a = model.lift(end.motion[2]) + model.rest_of((v - begin.v) / h)
         return FullState(inputs.end.time, x, v, a, begin.live)
 
 

@@ -10,7 +10,7 @@ from supple.scene.section import FILE, Section
 
 __all__ = ["MethodName", "MethodTable"]
 
-NEWTON, ACCURACY, SKIPPING = 1e-4, 0.01, 1e-3  #: what a method's tolerance is when none is given
+NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
 MethodName = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
 
@@ -32,8 +32,8 @@ class MethodTable(Section):
         lt=1,
         description="full: residual at which a Newton solve is done (1e-4); "
         "reduced, condensation, posespace: error against the full solver that training aims at (0.01, 0.01, 0.05); "
-        "skipping: error of a step, relative to the motion (1e-3); projective: part of the body's size below which "
-        "iterations end (0); "
+        "skipping: error of a step, relative to the motion (1e-3; static 0.01); projective: part of the body's size "
+        "below which iterations end (0); "
         "hyperreduced: error against unreduced steps, by which spaces are chosen",
     )
     newton_tolerance: float | None = Field(
@@ -165,6 +165,6 @@ class MethodTable(Section):
 
     @property
     def accuracy(self) -> float:
-        """Relative error that a reduced model shall have against the full solver, or a step that is skipped."""
-        usual = {"posespace": POSED_ACCURACY, "skipping": SKIPPING}.get(self.name, ACCURACY)
+        """Relative error that a reduced model shall have against the full solver."""
+        usual = POSED_ACCURACY if self.name == "posespace" else ACCURACY
         return (None if self.name == "full" else self.tolerance) or usual

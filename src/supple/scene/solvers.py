@@ -101,7 +101,7 @@ def skipping_solver(stage: Stage, model: TrainedModel | None = None) -> Skipping
         return PaperSkippingSolver(stage.body, tolerance=method.tolerance, discard=method.discard, **settings)
     if (stage.drive.rigging is not None and method.save is not None) or not isinstance(model, ReducedModel | None):
         raise SceneError("what is learned of a body with a [rig] is not kept yet: remove method.save and method.model.")
-    return SkippingSolver(stage.body, tolerance=method.accuracy, model=model, **settings)
+    return SkippingSolver(stage.body, tolerance=method.tolerance, model=model, **settings)
 
 
 def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:

@@ -131,6 +131,8 @@ def list_numbers(built: Built) -> dict[str, Number]:
     """The numbers that a method takes, by their keys."""
     method = built.scene.method
     usual = {"full": method.residual, "projective": method.tolerance or LEAST}.get(method.name, method.accuracy)
+    if method.name == "skipping":
+        usual = built.solver.tolerance  # type: ignore[attr-defined]
     found = {"tolerance": Number("Tolerance", usual, LEAST, 0.999)}
     if method.name == "hyperreduced":
         found["radius"] = Number("Radius", method.radius or 1.5, 1.0, 10.0)
