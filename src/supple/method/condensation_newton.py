@@ -121,7 +121,7 @@ def _find_direction(
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
-            matrix = step.stiffen(z, form, exact=whole, cautious=cautious)
+            matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
                 return -matrix.solve(gradient, tolerance), matrix
