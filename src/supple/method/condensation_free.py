@@ -27,7 +27,7 @@ __all__ = ["RIGID", "FreeStance", "FreeSteps", "FreeSubspace"]
 
 FloatArray = NDArray[np.float64]
 RIGID = 6  #: coordinates beside those of the basis
-_TURNED = 1e-3  # [rad]: a turn of first order is right to half of its square
+_TURNED = 1e-4  # [rad]: a turn of first order is right to half of its square
 
 
 class FreeStance:
