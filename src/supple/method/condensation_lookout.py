@@ -160,7 +160,7 @@ def _far_apart(one: Sequence[Placement], other: Sequence[Placement], centre: Flo
     """How much nearer to a body of a size [m] about a centre a collider can have come between two placements [m]."""
     far = 0.0
     for a, b in zip(one, other, strict=True):
-        arm = float(np.linalg.norm(centre - a.translation)) + 2.0 * size
+        arm = float(np.linalg.norm(centre - a.translation)) + size
         turned = arm * float(np.linalg.norm(a.rotation - b.rotation))
         far = max(far, float(np.linalg.norm(a.translation - b.translation)) + turned)
     return far
