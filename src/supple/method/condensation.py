@@ -240,14 +240,15 @@ class CondensationSolver:
                 reduced = None
             return step.solve(round, predicted)
 
-        if self._lookout is None:
+        with watch.phase("contact"):
+            watched = None if self._lookout is None else step.watch(self._lookout, anew=anew)
+        if self._lookout is None or watched is None or not len(watched.vertices):
             predicted = None
             solve(Round(None, None, 0.0, False, False))
             pairs = state.pairs
         else:
             loop = self._lookout.loop
             with watch.phase("contact"):
-                watched = step.watch(self._lookout, anew=anew)
                 x = step.begin()
                 if not self.is_static:
                     predicted = x + h * step.begin(1)

@@ -154,6 +154,12 @@ class Condensed:
                 found[name] = footing.gather(term)
         return found
 
+    def press(self, z: FloatArray) -> FloatArray:
+        """What contacts and grabs have of ∇Φ, (3 f + r,)."""
+        y = self.footing.place(z)
+        fields = [term for joint in self.joints for term in joint.terms(y).values()]
+        return self.footing.gather(np.asarray(sum(fields))) if fields else np.zeros_like(z)
+
     def gradient(self, z: FloatArray) -> FloatArray:
         """∇Φ, (3 f + r,)."""
         region, footing, m, share = self.region, self.footing, self.motion, self.share

@@ -17,7 +17,7 @@ from supple.elastic import elastic_gradient
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, push_full
 from supple.method.condensation_lookout import Lookout, Watched
-from supple.method.condensation_newton import measure, minimise
+from supple.method.condensation_newton import lean, measure, minimise
 from supple.method.condensation_oracle import Sight
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
@@ -78,7 +78,7 @@ class CondensedStep:
         self._region: Region | None = None
         self.z = np.zeros(0)
         """Where the last round arrived."""
-        self._reference = 0.0
+        self._reference = self._leaning = 0.0
 
     @property
     def region(self) -> Region:
@@ -176,10 +176,10 @@ class CondensedStep:
         step, tools = self._join(round.potential), self._tools
         reference = max(self._reference + round.impact / tools.unit, tools.floor)
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if round.rough else tools.tolerance
-        z = self._choose_guess(step, round) if first else self.z
+        z, gradient = self._choose_guess(step, round) if first else (self.z, self._differentiate(step, self.z))
         try:
             found = minimise(
-                step, z, reference=reference, floor=tools.floor, tolerance=tolerance,
+                step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 max_iterations=tools.max_iterations, watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
@@ -264,6 +264,7 @@ class CondensedStep:
         self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
         self._reference = sum(measure(region, terms[name]) for name in acting)
+        self._leaning = sum(lean(footing, terms[name]) for name in acting)
 
     def _arrive_in(self, old: Region, footing: Footing) -> FloatArray:
         """z of the last round in a region that has grown since."""
@@ -288,16 +289,21 @@ class CondensedStep:
             joints.append(potential.renumbered(number(self._watched.vertices[potential.vertices])))
         return self._step.with_joints(joints) if joints else self._step
 
-    def _choose_guess(self, step: Condensed, round: Round) -> FloatArray:
-        """Where Newton's method begins: where the body is, goes, or is pushed to, whichever is nearest to balance."""
+    def _choose_guess(self, step: Condensed, round: Round) -> tuple[FloatArray, FloatArray]:
+        """Where Newton's method begins, and the gradient there: where the body is or is pushed to, whichever is nearer
+        to balance."""
+        begin = self._begin, self._differentiate(step, self._begin)
         if self._still or round.rubs:
-            return self._begin
-        m, (x, speed, push) = self._motion, self._fields
-        ends = x + self._inputs.duration * speed, m.xa + push / m.ca
-        guesses = [self._begin, *(np.concatenate([end, self.ahead.guess]) for end in ends)]
+            return begin
+        m, push = self._motion, self._fields[2]
+        end = np.concatenate([m.xa + push / m.ca, self.ahead.guess])
+        there = self._differentiate(step, end)
+        nearer = measure(self.region, there) < measure(self.region, begin[1])  # False for NaN
+        return (end, there) if nearer else begin
+
+    def _differentiate(self, step: Condensed, z: FloatArray) -> FloatArray:
         with self._watch.phase("assembly"):
-            sizes = [measure(self.region, step.gradient(z)) for z in guesses]
-        return np.asarray(guesses[int(np.argmin([size if np.isfinite(size) else np.inf for size in sizes]))])
+            return step.gradient(z)
 
     def _spread(self, g: FloatArray) -> FloatArray:
         """Forces on full vertices as a field over all, for a diagnosis [N], (n, 3)."""
