@@ -252,7 +252,7 @@ class CondensedStep:
         self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
         self.z = self._begin if old is None else self._arrive_in(old, footing)
         self._region = region
-        x, v, a = (ground.subspace.field(self._state.below, level, region.full).ravel() for level in range(3))
+        x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,

@@ -1,5 +1,7 @@
 """What all condensed steps of a body share, and what they keep for the next."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,7 @@ from supple.method.condensation_footing import Footing
 from supple.method.condensation_oracle import Oracle
 from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Stance, Steps
 from supple.solve.integrator import Integrator
 
@@ -51,6 +54,15 @@ class Tools:
             whole = len(full) > _WHOLE * self.ground.most
             self._last = key, self.ground.cut(full, others, whole=whole)
         return self._last[1]
+
+    def follow(self, footing: Footing, below: Any) -> FloatArray:
+        """Positions, velocities and accelerations of full vertices as the subspace has them in a state, (3, 3 f)."""
+        if isinstance(footing.stance, StillSubspace):
+            fields = below.shapes @ footing.U_full.T
+            fields[0] += footing.origin[: len(footing.region.full)].ravel()
+            return np.asarray(fields)
+        subspace, full = self.ground.subspace, footing.region.full
+        return np.array([subspace.field(below, level, full).ravel() for level in range(3)])
 
     def stand(self, region: Region, stance: Stance) -> Footing:
         """A region in a stance; the last one is kept, for where pins stand still there is but one stance."""
