@@ -1,8 +1,10 @@
 """The benchmarks of condensation have the rows they document, and draw what they say."""
 
+from functools import partial
+
 import pytest
 
-from supple.bench import condense_capsule, condense_character, condense_figure
+from supple.bench import condense_capsule, condense_character, condense_figure, condense_pinch
 from supple.material import StableNeoHookean
 
 KEYS = (
@@ -47,3 +49,18 @@ def test_cases_name_poses_that_there_are(name: str) -> None:
     poses = condense_character.make_character(sketch.shape).poses
     assert {*sketch.learned, *sketch.played} <= set(poses)
     assert set(sketch.sizes) == {"small", "paper"}
+
+
+def test_a_pinched_beam_has_a_row_for_nothing_each_share_and_everything(monkeypatch) -> None:
+    monkeypatch.setitem(condense_pinch._TETS, "small", 2500)
+    monkeypatch.setitem(condense_pinch._RULE, "small", 0.3)
+    monkeypatch.setitem(condense_pinch._FLOORS, "small", ((0.1, 0.02, 2.7), (0.2, 0.05, 6.0)))
+    monkeypatch.setattr(condense_pinch, "_RANK", 6)
+    monkeypatch.setattr(condense_pinch, "_MODES", 4)
+    # What the reduced solver compiles for contact other tests need not
+    monkeypatch.setattr(condense_pinch, "ReducedSolver", partial(condense_pinch.CondensationSolver, radius=0.1))
+    rows = list(condense_pinch.run("small", 5))
+    assert [row["case"] for row in rows] == ["nothing full", "pinched", "pinched", "everything full"]
+    assert rows[0]["active"] == 0.0 < rows[1]["active"] < rows[2]["active"] < rows[3]["active"] == 1.0
+    assert rows[1]["floor_ms"] == 2.7
+    assert all(row["beside_ms"] > 0.0 for row in (rows[0], rows[3]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from condensation_helpers import Fixed, tip
 from helpers import DOWN
-from reduced_helpers import beam, complete_model, end_of, whole_rule
+from reduced_helpers import beam, complete_model, end_of, modal_model, whole_rule
 
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
@@ -199,3 +199,18 @@ def test_a_body_that_touches_itself_is_full_there() -> None:
     assert set(sides) == {-1.0, 1.0}
     gap = np.abs(found[0] - found[1]).max() / np.abs(found[0] - body.mesh.vertices).max()
     assert gap < 1e-3
+
+
+def test_in_an_equilibrium_all_that_touches_is_full() -> None:
+    """In however many rounds it is found: no next step would make it so."""
+    body, pull = jaw()
+    hard = NodalForce(pull.vertices, pull.weights, np.array([0.0, 8.0, 0.0]))
+    half = replace(hard, vector=0.5 * hard.vector)
+    contact = ContactSettings(self_contact=True, friction=0.0)
+    solver = CondensationSolver(body, modal_model(body, 6), integrator="static", contact=contact, radius=0.05)
+    held, state = body.mesh.vertices[body.pins.vertices], solver.start()
+    moments = [Moment(float(k), held, forces) for k, forces in enumerate(((), (half,), (hard,)))]
+    for begin, end in pairwise(moments):
+        state, report = solver.step(state, Inputs(begin, end))
+    assert report.contact_rounds > 3
+    assert np.isin(report.touching.bearing[report.touching.weights != 0.0], state.full).all()

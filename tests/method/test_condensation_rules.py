@@ -59,10 +59,12 @@ def alone(contact: ContactSettings | None):
     return play(SkinnedSolver(body, rig, model, integrator="static", contact=contact))
 
 
-def test_what_has_rules_stays_in_the_subspace() -> None:
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_what_has_rules_stays_in_the_subspace(alpha: float) -> None:
     """The same contacts as in the solver of skinned bodies, and no vertex is full."""
-    x, reports = play(condense(finger()[4]))
-    exact, others = alone(RULES)
+    contact = replace(RULES, alpha=alpha)
+    x, reports = play(condense(finger()[4], contact))
+    exact, others = alone(contact)
     assert reports[-1].contacts == others[-1].contacts > 0
     assert reports[-1].full_share == 0.0
     assert np.linalg.norm(x - exact) < 1e-3 * np.linalg.norm(exact - alone(None)[0])

@@ -26,7 +26,10 @@ SCENE = {
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"pin": []}, "bodies that nothing holds: add a \\[\\[pin\\]\\]"),
+        (
+            {"pin": [], "time": {"integrator": "static"}},
+            "equilibria of bodies that nothing holds: add a \\[\\[pin\\]\\]",
+        ),
         ({"pin": [{"select": "min x", "until": 0.1}]}, "that comes or goes: let it hold all the time"),
         ({"time": {"integrator": "newmark"}}, 'integrator = "newmark": use "implicit_euler"'),
         ({"rig": {}, "mesh": {"shape": "capsule"}, "pin": [{"select": "min x"}]}, "by rig.hold"),

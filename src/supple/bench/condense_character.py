@@ -14,7 +14,7 @@ from supple.contact.plane import Plane
 from supple.elastic import Body, Damping
 from supple.errors import SuppleWarning
 from supple.material import Corotational
-from supple.method import FullSolver, train_skinned
+from supple.method import FullSolver, train_articulated
 from supple.rig import Held, SkinnedRig, find_bone_crossings, heat_weights, hold_bones
 from supple.shape import make_character, make_shape
 from supple.solve import Inputs, Moment, Placement
@@ -37,13 +37,13 @@ class Sketch(NamedTuple):
 
     shape: str
     learned: Sequence[str]
-    """Named poses that the subspace comes from, gone through from rest on without contact."""
+    """Named poses that the subspaces of its bones come from, gone through from rest on without contact."""
     played: Sequence[str]
     """Named poses of the run."""
     radii: Sequence[float]
     """The paper's, and a larger one where edges of small meshes are as long as it."""
     sizes: dict[str, tuple[int, int, int, int]]
-    """Tets, poses to learn from, rank at most and frames to play."""
+    """Tets, poses to learn from, rank at most of what all of them learn together, and frames to play."""
     share: float = 1.0
     """How far to them."""
     around: Literal["nothing", "floor", "walls"] = "nothing"
@@ -66,8 +66,8 @@ CASES = {
         {"small": (2_500, 8, 8, 8), "paper": (611_348, 875, 1345, 40)}, share=0.9, around="floor",
     ),
     "pat": Sketch(
-        "walker", _WALK, ("pat_off", "pat"), (0.048, 0.1),
-        {"small": (3_000, 8, 8, 6), "paper": (611_348, 875, 1345, 40)}, share=1.1,
+        "walker", (*_WALK, "pat_off"), ("pat_off", "pat"), (0.048, 0.1),
+        {"small": (3_000, 10, 10, 6), "paper": (611_348, 875, 1345, 40)}, share=1.1,
     ),
 }  # fmt: skip
 
@@ -93,7 +93,9 @@ def make_case(name: str, size: str, frames: int | None = None) -> Case:
         warnings.simplefilter("ignore", SuppleWarning)  # what training misses shows in the errors
         learned = go(sketch.learned, poses)
         shapes = _record(body, rig, held, learned)
-        model = train_skinned(body, rig, learned[1:], shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE)
+        model = train_articulated(
+            body, rig, learned[1:], shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE
+        )
     played = go(sketch.played, frames or usual, sketch.share)
     moments = [
         Moment(k * step, held.targets(pose), (), _place(sketch.around, mesh.vertices, k / (len(played) - 1)), pose)

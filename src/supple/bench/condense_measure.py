@@ -4,7 +4,7 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from supple.elastic import Body
 from supple.errors import SuppleWarning
 from supple.mesh.spread import Spread
 from supple.method import (
+    ArticulatedModel,
     CondensationSolver,
     FullSolver,
     ReducedModel,
@@ -28,7 +29,7 @@ from supple.method import (
 from supple.rig import SkinnedRig
 from supple.solve import Inputs
 
-__all__ = ["Case", "Track", "measure_case"]
+__all__ = ["Case", "Row", "Track", "measure_case"]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
@@ -40,7 +41,7 @@ class Case:
     """A body, what happens to it, and a subspace that knows nothing of what it touches."""
 
     body: Body
-    model: ReducedModel | SkinnedModel
+    model: ReducedModel | SkinnedModel | ArticulatedModel
     inputs: Sequence[Inputs]
     integrator: str
     colliders: tuple[Collider, ...]
@@ -53,7 +54,8 @@ class Case:
 
     @cached_property
     def full(self) -> "Track":
-        return follow(self, FullSolver(self.body, rig=self.rig, **self.touching))
+        contact = replace(self.contact, rules=False)
+        return follow(self, FullSolver(self.body, rig=self.rig, **{**self.touching, "contact": contact}))
 
     @cached_property
     def alone(self) -> "Track":

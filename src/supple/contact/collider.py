@@ -50,6 +50,13 @@ class Collider(ABC):
         """Ascending numbers of all points whose distance is below `reach` [m]; some farther ones may be among them."""
         return np.flatnonzero(self.distance(points) < reach)
 
+    def closest_within(self, points: FloatArray, reach: FloatArray) -> tuple[NDArray[np.intp], Closest]:
+        """Ascending numbers of points whose distance is below `reach` [m], (k,), and what is nearest to them; some
+        farther ones may be among them."""
+        nearest = self.closest(points)
+        near = np.flatnonzero(nearest.distance < reach)
+        return near, Closest(nearest.distance[near], nearest.normal[near], nearest.point[near])
+
 
 def check_lengths(shape: str, **lengths: float) -> None:
     """Refuses sizes that are no lengths."""

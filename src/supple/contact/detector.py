@@ -1,6 +1,7 @@
 """What a body touches at given positions: its colliders and itself."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from supple.contact.touched import Fans
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.solve.inputs import Inputs
+from supple.solve.placement import Placement
 
 __all__ = ["NO_PAIRS", "Detector"]
 
@@ -53,6 +55,32 @@ class Detector:
         self._edges: EdgeContact | None = None
         if self.settings.self_contact and self.settings.edges:
             self._edges = EdgeContact(mesh, self.settings.thickness, ignored=self.settings.ignored)
+
+    def narrowed(self, watched: IntArray) -> tuple["Detector", IntArray]:
+        """One that looks at some vertices of the surface alone, ascending, where the body does not meet itself.
+
+        It numbers those and the vertices around them, in the order in which they are returned.
+        """
+        assert self._self is None
+        counts = self._fans.start[watched + 1] - self._fans.start[watched]
+        first = np.repeat(self._fans.start[watched] - (np.cumsum(counts) - counts), counts)
+        near = np.unique(self._fans.triangles[first + np.arange(len(first))])
+        vertices, corners = np.unique(self._triangles[near], return_inverse=True)
+        other = copy(self)
+        other._vertices = np.searchsorted(vertices, watched).astype(np.int32)
+        other._areas = self._areas[np.searchsorted(self._vertices, watched)]
+        other._triangles = corners.reshape(-1, 3).astype(np.int32)
+        other._triangle_areas = self._triangle_areas[near]
+        other._fans = Fans.build(other._triangles, len(vertices))
+        return other, vertices.astype(np.int32)
+
+    def find_near(self, x: FloatArray, placements: Sequence[Placement], reach: FloatArray) -> IntArray:
+        """Vertices of the surface at positions x [m], (k, 3), that may be nearer than `reach` [m], (k,), to a collider;
+        ascending."""
+        near = np.zeros(len(x), np.bool_)
+        for collider, standing in zip(self.colliders, placements, strict=True):
+            near[collider.near(standing.localise(x), reach + self.settings.thickness)] = True
+        return self._vertices[near]
 
     def foresee(self, x: FloatArray, predicted: FloatArray, inputs: Inputs, known: IntArray = NO_PAIRS) -> Contacts:
         """Candidates of a step from positions x [m], (n, 3), that would end at `predicted` if nothing were touched.

@@ -66,6 +66,10 @@ class MeshCollider(Collider):
         beyond = np.linalg.norm(points - held, axis=1)  # of the grid, and so of the surface
         return np.flatnonzero(np.where(beyond > 0, np.maximum(bound, beyond), bound) < reach)
 
+    def closest_within(self, points: FloatArray, reach: FloatArray) -> tuple[NDArray[np.intp], Closest]:
+        near = self.near(points, reach)
+        return near, self.closest(points[near])
+
     def surface(self, extent: float = 20.0) -> TriMesh:
         """The surface itself, facing outward."""
         return self._surface

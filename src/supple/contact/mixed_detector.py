@@ -34,6 +34,12 @@ class MixedDetector(RuledDetector):
         super().__init__(body, colliders, settings)
         self._bones_at = bones_at
         self._covered: frozenset[tuple[int, int]] = frozenset()
+        self._ahead: FloatArray | None = None
+
+    def stand(self, ahead: FloatArray | None) -> None:
+        """Foresee pairs at positions [m], (n, 3), of their own: in equilibria those that bones take flesh to, where
+        all else is looked for where it was, or it would pass through itself unseen."""
+        self._ahead = ahead
 
     def cover(self, bones: Collection[tuple[int, int]]) -> None:
         """Leave all contacts between these bones, the lower first, to the pairs that are followed."""
@@ -49,7 +55,8 @@ class MixedDetector(RuledDetector):
         return found
 
     def _foresee_own(self, x: FloatArray, predicted: FloatArray, known: IntArray) -> Contacts:
-        return self._join(predicted, Detector._foresee_own(self, x, predicted, known))
+        found = Detector._foresee_own(self, x, predicted, known)
+        return self._join(predicted if self._ahead is None else self._ahead, found)
 
     def _detect_own(self, x: FloatArray, known: IntArray) -> Contacts:
         return self._join(x, Detector._detect_own(self, x, known))

@@ -9,6 +9,7 @@ without a new detection.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import build_tensor, split
@@ -35,8 +36,7 @@ class Penalty:
 
     def gradient(self, gap: FloatArray) -> FloatArray:
         """Derivative of E by each gap [N], (m, 3)."""
-        depth, aside = self._split(gap)
-        return np.asarray(self.across[:, None] * aside - (self.along * depth)[:, None] * self.normal)
+        return _push(gap, self.normal, self.along, self.across)
 
     def curvature(self, gap: FloatArray) -> FloatArray:
         """Second derivative of E by each gap [N/m], (m, 3, 3), positive semi-definite."""
@@ -54,3 +54,15 @@ class Penalty:
         """Depth of penetration, zero for open contacts [m], (m,), and the gap across the normal [m], (m, 3)."""
         height, aside = split(self.normal, gap)
         return np.maximum(-height, 0.0), aside
+
+
+@njit(cache=True)
+def _push(gap: FloatArray, normal: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
+    """across (d - n (n·d)) + along min(n·d, 0) n of each contact, (m, 3)."""
+    out = np.empty_like(gap)
+    for m in range(len(gap)):
+        height = gap[m, 0] * normal[m, 0] + gap[m, 1] * normal[m, 1] + gap[m, 2] * normal[m, 2]
+        push = along[m] * min(height, 0.0) - across[m] * height
+        for i in range(3):
+            out[m, i] = across[m] * gap[m, i] + push * normal[m, i]
+    return out

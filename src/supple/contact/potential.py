@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from supple.contact.anisotropy import build_tensor, split
 from supple.contact.contacts import Contacts
@@ -40,25 +39,19 @@ class ContactPotential:
         sliding [m].
         """
         self.contacts = contacts
-        count, width = contacts.vertices.shape
-        ends = np.arange(0, width * count + 1, width)
-        self._J = csr_array((contacts.weights.ravel(), contacts.vertices.ravel(), ends), (count, len(x_begin)))
-        self._back = self._J.T
         along = stiffness * contacts.area
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
         self.friction: Friction | None = None
         if lagged is not None and np.any(friction):
             self.friction = Friction(contacts.normal, friction * lagged, slip)
-            self.origin = self._gap(x_begin) + duration * contacts.velocity
+            self.origin = contacts.gap(x_begin) + duration * contacts.velocity
             """Gaps without any slide [m], (m, 3)."""
 
-    def renumbered(self, vertices: NDArray[np.int32], count: int) -> "ContactPotential":
-        """The same contacts over `count` vertices of which those of each contact are `vertices`, (m, 4)."""
+    def renumbered(self, vertices: NDArray[np.int32]) -> "ContactPotential":
+        """The same contacts over other vertices, of which those of each contact are `vertices`, (m, 4)."""
         other = copy(self)
         other.contacts = replace(self.contacts, vertices=vertices)
-        other._J = csr_array((self._J.data, vertices.ravel(), self._J.indptr), (len(vertices), count))
-        other._back = other._J.T
         return other
 
     @property
@@ -78,28 +71,28 @@ class ContactPotential:
 
     def energy(self, x: FloatArray) -> float:
         """Energy at positions x [J]."""
-        gap = self._gap(x)
+        gap = self.contacts.gap(x)
         energy = self.penalty.energy(gap)
         return energy if self.friction is None else energy + self.friction.energy(gap - self.origin)
 
     def terms(self, x: FloatArray) -> dict[str, FloatArray]:
         """Derivative by the positions, by where it comes from [N], each (n, 3)."""
-        gap = self._gap(x)
+        gap = self.contacts.gap(x)
         terms = {"contact": self.penalty.gradient(gap)}
         if self.friction is not None:
             terms["friction"] = self.friction.gradient(gap - self.origin)
-        return {name: self._back @ force for name, force in terms.items()}
+        return {name: self.contacts.scatter(force, len(x)) for name, force in terms.items()}
 
     def gradient(self, x: FloatArray) -> FloatArray:
         """Derivative by the positions [N], (n, 3)."""
-        return np.asarray(self._back @ -self.forces(x))
+        return self.contacts.scatter(-self.forces(x), len(x))
 
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.
 
         `cautious`: friction as springs that pull alike at x and bound it from above.
         """
-        gap = self._gap(x)
+        gap = self.contacts.gap(x)
         curvature = self.penalty.curvature(gap)
         if self.friction is not None:
             slide = gap - self.origin
@@ -129,11 +122,11 @@ class ContactPotential:
 
     def normal_forces(self, x: FloatArray) -> FloatArray:
         """What presses the two sides of each contact apart [N], (m,)."""
-        return self.penalty.normal_forces(self._gap(x))
+        return self.penalty.normal_forces(self.contacts.gap(x))
 
     def forces(self, x: FloatArray) -> FloatArray:
         """Force on each touching vertex, friction included [N], (m, 3); what it touches feels the opposite."""
-        gap = self._gap(x)
+        gap = self.contacts.gap(x)
         force = -self.penalty.gradient(gap)
         return force if self.friction is None else force - self.friction.gradient(gap - self.origin)
 
@@ -141,11 +134,7 @@ class ContactPotential:
         """Contacts that slide beyond the slip length though friction resists, and their slides [m], (k, 3)."""
         if self.friction is None:
             return np.zeros(0, np.intp), np.zeros((0, 3))
-        aside = split(self.contacts.normal, self._gap(x) - self.origin)[1]
+        aside = split(self.contacts.normal, self.contacts.gap(x) - self.origin)[1]
         slides = np.einsum("mi,mi->m", aside, aside) > self.friction.slip**2
         rows = np.flatnonzero(slides & (self.friction.limit > 0.0))
         return rows, aside[rows]
-
-    def _gap(self, x: FloatArray) -> FloatArray:
-        """d at positions x [m], (m, 3); the contacts' own, faster."""
-        return np.asarray(self._J @ x - self.contacts.offset)

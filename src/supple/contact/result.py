@@ -1,7 +1,7 @@
 """What touches at the end of a step, for who wants to see it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ class Touch:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def renumbered(self, vertices: NDArray[np.int32]) -> "Touch":
+        """The same, where what was vertex k is vertices[k]."""
+        return replace(self, vertex=vertices[self.vertex], bearing=vertices[self.bearing])
 
     def spread(self, count: int) -> FloatArray:
         """Forces on `count` vertices [N], (count, 3)."""

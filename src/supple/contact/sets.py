@@ -124,6 +124,10 @@ def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.b
 
 def _is_crowded(contacts: Contacts) -> NDArray[np.bool_]:
     """Which contacts are not the only one of their vertex with their source, (m,)."""
+    if (contacts.weights[:, 0] == 1.0).all():  # sorted by source, then vertex
+        keys = _number(contacts, False)
+        same = np.concatenate([[False], keys[1:] == keys[:-1], [False]])
+        return np.asarray(same[1:] | same[:-1])
     _, label, count = np.unique(_keys(contacts, contacts, False)[0], return_inverse=True, return_counts=True)
     return np.asarray(count[label] > 1)
 

@@ -29,7 +29,11 @@ def keep_sides(
     """
     behind = np.einsum("ij,ij->i", normal, points[known] - foot) < 0
     known, normal, foot = known[behind], normal[behind], foot[behind]
+    if not len(known):
+        return near, nearest
     turned = np.einsum("ij,ij->i", normal, collider.closest(points[known]).normal) < _TURNED
+    if not turned.any():
+        return near, nearest
     known, normal, foot = known[turned], normal[turned], foot[turned]
     way = np.einsum("ij,ij->i", normal, foot - points[known])
     through = lead_through(collider, points[known], normal, way)

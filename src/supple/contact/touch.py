@@ -58,13 +58,13 @@ def touch_colliders(
     found = []
     for number, (collider, standing) in enumerate(zip(colliders, end, strict=True)):
         local = standing.localise(x[vertices])
-        near = collider.near(local, reach)
-        nearest = collider.closest(local[near])
-        if previous is not None:
+        near, nearest = collider.closest_within(local, reach)
+        if previous is not None and len(previous):
             known = _recall(previous, number, standing, vertices, thickness)
             near, nearest = keep_sides(collider, local, near, nearest, *known)
         keep = nearest.distance < reach[near]
-        near, nearest = near[keep], Closest(*(part[keep] for part in nearest))
+        if not keep.all():
+            near, nearest = near[keep], Closest(*(part[keep] for part in nearest))
         moved = standing.move(nearest.point) - begin[number].move(nearest.point)
         velocity = moved / duration if duration > 0 else np.zeros_like(moved)
         found.append(freeze(number, standing, nearest, vertices[near], areas[near], velocity, thickness))
@@ -97,8 +97,10 @@ def _recall(
     previous: Contacts, number: int, placement: Placement, vertices: NDArray[np.int32], thickness: float
 ) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
     """Rows of `vertices` that touched a collider, and normals and touched points [m], (k, 3), as it sees them."""
-    rows = np.flatnonzero((previous.source == number) & np.isin(previous.vertices[:, 0], vertices))
-    place = np.searchsorted(vertices, previous.vertices[rows, 0])
+    rows = np.flatnonzero(previous.source == number)
+    place = np.minimum(np.searchsorted(vertices, previous.vertices[rows, 0]), max(len(vertices) - 1, 0))
+    again = vertices[place] == previous.vertices[rows, 0]
+    rows, place = rows[again], place[again]
     normal = previous.normal[rows]
     foot = placement.localise(previous.offset[rows] - thickness * normal)
     return place, normal @ placement.rotation, foot

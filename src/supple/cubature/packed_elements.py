@@ -14,6 +14,7 @@ from supple.cubature.packed_products import gather_packed, strain_packed
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.rule import Rule
 from supple.cubature.skinned_elements import SkinnedElements
+from supple.elastic import EXACT
 from supple.rig import SkinnedRig
 from supple.subspace.domain_bases import DomainBases
 
@@ -37,6 +38,10 @@ class PackedElements:
         """The same elements with their energy multiplied."""
         return replace(self, packed=self.packed.with_stiffness(factor))
 
+    def without(self, others: NDArray[np.integer]) -> "PackedElements":
+        """The same elements, those whose numbers are among `others` (ascending) with no weight."""
+        return replace(self, packed=self.packed.without(others))
+
     def strain(self, q: FloatArray) -> FloatArray:
         """Deformation gradients F₀ + G q at coordinates q (r,), (9 c,)."""
         F = np.empty_like(self.packed.rest)
@@ -49,9 +54,18 @@ class PackedElements:
         gather_packed(P, self.packed.gradient, self.groups, out)
         return out
 
+    def energy(self, q: FloatArray) -> float:
+        """Elastic energy [J] at coordinates q (r,)."""
+        own = self.packed
+        return float(own.loops.energy(self.strain(q), own.table, own.bounds, 0))
+
     def force(self, q: FloatArray) -> FloatArray:
         """Derivative of the energy by the coordinates, (r,)."""
         return self.gather(self.packed.stress(self.strain(q)))
+
+    def stiffness(self, q: FloatArray, *, form: int = EXACT) -> FloatArray:
+        """Second derivative of the energy by the coordinates in single precision, (r, r)."""
+        return self.square(*self.roots(self.strain(q)), form)
 
     def roots(self, F: FloatArray) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """As `ReducedElements.roots`."""

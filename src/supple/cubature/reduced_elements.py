@@ -148,7 +148,8 @@ class ReducedElements:
         K = np.zeros((rank, rank), np.float32)
         stack = np.empty((9 * self.count, self.single.shape[2]), np.float32)
         square_rows(square_address(), self.single, L, signs, begin, end, form, stack, K)
-        return np.asarray(np.tril(K) + np.tril(K, -1).T, np.float64)
+        lower = np.tril(K)
+        return np.asarray(lower + lower.T - np.diag(np.diagonal(K)), np.float64)
 
     def stiffness(self, q: FloatArray, *, form: int = EXACT) -> FloatArray:
         """Second derivative of the energy by the coordinates in single precision, (r, r)."""

@@ -40,9 +40,11 @@ class BlockRows:
         start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=pattern.count))])
         return cls(pattern, start, columns[order].astype(np.int32), source[order])
 
-    def fill(self, data: FloatArray, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
-        """The blocks of the matrix whose upper triangle is `data`, shape (blocks, 9)."""
-        out = np.empty((len(self.columns), 9), dtype)
+    def fill(
+        self, data: FloatArray, dtype: DTypeLike = np.float64, out: NDArray[np.floating] | None = None
+    ) -> NDArray[np.floating]:
+        """The blocks of the matrix whose upper triangle is `data`, shape (blocks, 9), in `out` where that is given."""
+        out = np.empty((len(self.columns), 9), dtype) if out is None else out
         fill = _fill_parallel if self._is_large else _fill_serial
         fill(data, self.pattern.lengths, self.start, self.columns, self.source, out)
         return out

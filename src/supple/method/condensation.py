@@ -14,17 +14,21 @@ from supple.contact.mixed_detector import MixedDetector
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
+from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
 from supple.method.condensation_carried import CarriedSteps
 from supple.method.condensation_error import ErrorOracle
+from supple.method.condensation_free import RIGID, FreeSteps
+from supple.method.condensation_lookout import Lookout, Outrun
 from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
 from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import Ground
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_skinned import SkinnedSteps
 from supple.method.condensation_state import CondensedState, fold_back
-from supple.method.condensation_step import CondensedStep, Overlap, Tools
+from supple.method.condensation_step import CondensedStep, Overlap, Turned
 from supple.method.condensation_subspace import Steps
+from supple.method.condensation_tools import Tools
 from supple.method.contact_samples import find_flesh
 from supple.method.full import FullSolver
 from supple.method.halving import Tally, advance
@@ -42,23 +46,25 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["CondensationSolver", "Releasing", "Seeing"]
 
 FloatArray = NDArray[np.float64]
+Model = ReducedModel | SkinnedModel | ArticulatedModel
 Releasing = Literal["settled", "frames", "motion"]
 Seeing = Literal["contact", "error"]
 _RINGS = 3.0  # edges about what touches that are full where nobody says how far
 _POP = 2e-4  # sizes of the body by which a vertex may jump as it returns to the subspace
 _STRAYS = 0.3  # share of the accuracy by which it may, where that is more
+_TURNS = 4  # times that a step may begin again because the body turned otherwise than foreseen
 _SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared, below which the paper's patches return
 
 
 class CondensationSolver:
-    """Static and implicit Euler steps of a body held by pins, or by the bones of its rig."""
+    """Implicit Euler steps of a body, free or held by pins or by the bones of its rig; static ones of a held one."""
 
     name = "condensation"
 
     def __init__(
         self,
         body: Body,
-        model: ReducedModel | SkinnedModel,
+        model: Model,
         *,
         rig: SkinnedRig | None = None,
         integrator: str = "implicit_euler",
@@ -83,14 +89,16 @@ class CondensationSolver:
         check_settings(integrator, tolerance)
         if integrator == "newmark":
             raise SceneError('condensation knows no integrator "newmark": use "implicit_euler" or "static".')
-        if not len(body.pins.vertices):
-            raise SceneError("condensation needs a body that pins hold: add a pin, or use the full solver.")
+        free = not len(body.pins.vertices)
+        if free and integrator == "static":
+            raise SceneError("condensation needs a body that pins hold in statics: add a pin, or use the full solver.")
         self.body, self.model, self.tolerance, self._rig = body, model, tolerance, rig
         self.is_static, self._integrator = integrator == "static", integrator
         self._options = {"integrator": integrator, "tolerance": tolerance, "max_iterations": max_iterations}
         self._steps = _make_steps(body, model, rig, integrator, tolerance)
         self._colliders, self._contact = tuple(colliders), contact
-        self._ground = ground = Ground(body, model.basis, self._steps.subspace)
+        more = RIGID if free else 0
+        self._ground = ground = Ground(body, model.basis, self._steps.subspace, more)
         side, edge = float(np.ptp(body.mesh.vertices, axis=0).max()), body.mesh.surface().mean_edge()
         self.radius = _RINGS * edge if radius is None else radius * side
         """[m]"""
@@ -100,20 +108,16 @@ class CondensationSolver:
             oracle = self._make_oracle(self._sees, release, accuracy, edge)
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
-            ground, self._steps, model.basis.importance, oracle,
+            ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge,
         )  # fmt: skip
         self._weights = weights
-        self._loop: ContactLoop | None = None
+        self._lookout: Lookout | None = None
         self._rules: RulesBeside | None = None
-        self._seen = body.mesh.surface_vertices()
         if colliders or (contact is not None and contact.self_contact):
-            self._loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
-            if self._loop.detector.settings.self_contact:
-                self._seen = np.arange(len(body.mass), dtype=np.int32)
-        held = body.pins.vertices[body.pins.held.all(axis=1)]
-        self._free = np.setdiff1d(np.arange(len(body.mass)), held)
+            loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
+            self._lookout = Lookout(loop, ground, self.is_static)
 
     def _make_oracle(self, kind: Seeing, release: Releasing, accuracy: float, edge: float) -> Oracle:
         size, ground = self.body.mesh.size(), self._ground
@@ -132,11 +136,11 @@ class CondensationSolver:
         settings = self._contact
         if settings is None or not (settings.self_contact and settings.rules):
             return Detector(self.body, self._colliders, settings)
-        if self._rig is None or not isinstance(self.model, SkinnedModel) or self.model.contacts is None:
+        if self._rig is None or isinstance(self.model, ReducedModel) or self.model.contacts is None:
             raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
         flesh = find_flesh(self.body, self._rig)
         detector = MixedDetector(self.body, self._colliders, settings, flesh.bones_at)
-        self._rules = RulesBeside(self._rig, self.model.contacts, flesh, detector)
+        self._rules = RulesBeside(self._rig, self.model.contacts, flesh, detector, self.is_static)
         return detector
 
     def start(self, inputs: Inputs | None = None) -> CondensedState:
@@ -193,19 +197,32 @@ class CondensationSolver:
             state = self._let_go(state, inputs)
         if len(state.full) == self._ground.most:
             return self._step_full(state, inputs, tally)
-        step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
-        if self._rules is not None:
-            with watch.phase("contact"):
-                pose, ahead = np.asarray(inputs.end.pose), step.ahead
-                self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
+        begun, anew, turns = False, False, 0
         while True:
+            step = CondensedStep(self._tools, state, inputs, tally, watch, self._rules)
+            if self._rules is not None and not begun:
+                with watch.phase("contact"):
+                    pose, ahead = np.asarray(inputs.end.pose), step.ahead
+                    self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
+                begun = True
             try:
-                return self._settle(step, state, inputs, tally, watch)
+                return self._settle(step, state, inputs, tally, watch, anew, turns < _TURNS)
             except Overlap:
-                step = CondensedStep(self._tools, state, inputs, self._seen, tally, watch, self._rules)
+                continue
+            except Outrun:
+                anew = True
+            except Turned:
+                turns += 1
 
     def _settle(
-        self, step: CondensedStep, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch
+        self,
+        step: CondensedStep,
+        state: CondensedState,
+        inputs: Inputs,
+        tally: Tally,
+        watch: Stopwatch,
+        anew: bool,
+        strict: bool,
     ) -> CondensedState:
         """The end of a step, through as many rounds of contact as it takes."""
         step.look(None, None)
@@ -219,30 +236,37 @@ class CondensationSolver:
                 if self.is_static:
                     step.look(None, None, reduced)
                 if step.is_empty():
-                    return self._lift(reduced), 0.0
+                    return step.follow(reduced.below), 0.0
                 reduced = None
             return step.solve(round, predicted)
 
-        if self._loop is None:
+        with watch.phase("contact"):
+            watched = None if self._lookout is None else step.watch(self._lookout, anew=anew)
+        if self._lookout is None or watched is None or not len(watched.vertices):
             predicted = None
             solve(Round(None, None, 0.0, False, False))
             pairs = state.pairs
         else:
+            loop = self._lookout.loop
             with watch.phase("contact"):
-                x = self._lift(state)
+                x = step.begin()
                 if not self.is_static:
-                    predicted = x + h * self._lift(state, 1)
+                    predicted = x + h * step.begin(1)
                 else:  # as full space does: bones would take a body through itself before it can touch
-                    predicted = x if self._loop.detector.settings.self_contact else step.carry()
+                    predicted = x if loop.detector.settings.self_contact else step.carry()
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
-                x, predicted, inputs, motion.ca, count_contact(motion, h), self._free, state.pairs
+                x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, state.pairs
             )  # fmt: skip
-            outcome = self._loop.settle(approach, solve, watch)
+            outcome = loop.settle(approach, solve, watch)
             tally.note(outcome)
+            if outcome.touching is not None:
+                tally.touching = outcome.touching.renumbered(watched.vertices)
             pairs = outcome.pairs
         if reduced is not None:
             return reduced._replace(pairs=pairs)
+        if strict and not step.serves():
+            raise Turned
         self._share = max(self._share, step.region.share)
         return step.finish()._replace(pairs=pairs)
 
@@ -282,23 +306,20 @@ class CondensationSolver:
     def _full(self) -> FullSolver:
         return FullSolver(self.body, colliders=self._colliders, contact=self._contact, rig=self._rig, **self._options)  # type: ignore[arg-type]
 
-    def _lift(self, state: CondensedState, level: int = 0) -> FloatArray:
-        """Positions or velocities of the vertices that contacts are looked for at, most others zero, (n, 3)."""
-        field = np.zeros((len(self.body.mass), 3))
-        field[self._seen] = state.place(self._ground, self._seen, level)
-        field[state.full] = state.motion[level]
-        return field
-
 
 def _make_steps(
-    body: Body, model: ReducedModel | SkinnedModel, rig: SkinnedRig | None, integrator: str, tolerance: float
+    body: Body,
+    model: ReducedModel | SkinnedModel | ArticulatedModel,
+    rig: SkinnedRig | None,
+    integrator: str,
+    tolerance: float,
 ) -> Steps:
     """What moves the coordinates."""
     if isinstance(model, ReducedModel):
         if rig is not None:
             raise SceneError("the body has a rig and the model is of a body without one: train again.")
         solver = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
-        return CarriedSteps(solver, integrator)
+        return CarriedSteps(solver, integrator) if len(body.pins.vertices) else FreeSteps(solver, integrator)
     if rig is None:
         raise SceneError("the model is of a body with a rig: give the rig, or train again.")
     skinned = SkinnedSolver(body, rig, model, integrator=integrator, tolerance=tolerance)

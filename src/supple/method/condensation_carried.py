@@ -36,6 +36,9 @@ class CarriedStance:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self.R @ self._pick(vertices)[:, :, self._q]
 
+    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+        return self.rows(copies)  # in one piece
+
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self._lift(self._rest, vertices)
 
@@ -102,6 +105,26 @@ class CarriedSteps(StillSteps):
     @property
     def subspace(self) -> CarriedSubspace:
         return self._carried
+
+    def from_full(
+        self,
+        x: FloatArray,
+        v: FloatArray,
+        a: FloatArray,
+        time: float,
+        pose: FloatArray | None = None,
+        last: ReducedState | None = None,
+    ) -> ReducedState:
+        """After a step velocities are differences, here as there."""
+        made = super().from_full(x, v, a, time, pose, last)
+        if last is None or not made.is_framed or self._is_static:
+            return made
+        still, h = np.zeros_like(x), time - last.time
+        before = self._solver.from_full(x - h * v, still, still, last.time)
+        if not before.is_framed:
+            before = self._solver.moving.enframe(before)
+        R, centre = made.turns[0, 0], made.offsets[0]
+        return self._solver.moving.differ(before, made.shapes[0], R, centre, time, h)._replace(live=last.live)
 
     def step(self, below: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
         if not below.is_framed:

@@ -37,6 +37,16 @@ class Footing:
         rows = self.stance.rows(self.region.vertices)
         return rows.reshape(-1, rows.shape[2])
 
+    @cached_property
+    def under(self) -> tuple[FloatArray, FloatArray]:
+        """Origin [m], (c, 3), and rows (3 c, r) of the vertices where the subspace has the exact tets: in domains of
+        their copies there."""
+        copies, domains = self.region.copies, self.region.ground.domains
+        if copies is None or domains is None:
+            return self.origin, self.U
+        rows = self.stance.copy_rows(copies)
+        return self.stance.origin(domains.vertex_of[copies]), rows.reshape(-1, rows.shape[2])
+
     @property
     def U_full(self) -> FloatArray:
         return self.U[: self.size]
@@ -59,8 +69,9 @@ class Footing:
         return y
 
     def follow(self, q: FloatArray) -> FloatArray:
-        """Positions of all its vertices in the subspace [m], (l, 3)."""
-        return np.asarray(self.origin + (self.U @ q).reshape(-1, 3))
+        """Positions in the subspace of the vertices of its exact tets [m], (c, 3)."""
+        origin, U = self.under
+        return np.asarray(origin + (U @ q).reshape(-1, 3))
 
     def gather(self, field: FloatArray) -> FloatArray:
         """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""

@@ -18,7 +18,7 @@ from supple.method.condensation_region import Region
 from supple.solve.newton import NewtonFailure, search_line
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["Found", "measure", "minimise"]
+__all__ = ["Found", "lean", "measure", "minimise"]
 
 FloatArray = NDArray[np.float64]
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
@@ -58,19 +58,20 @@ def lean(footing: Footing, g: FloatArray) -> float:
 def minimise(
     step: Condensed,
     z: FloatArray,
+    gradient: FloatArray,
     *,
     reference: float,
+    leaning: float,
     floor: float,
     tolerance: float,
     max_iterations: int,
     watch: Stopwatch,
 ) -> Found:
-    """The minimum of Φ from z on, until |∇Φ| <= max(tolerance reference, floor), as the subspace sees it, too."""
+    """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
+    the subspace sees it, beside what acts on that, `leaning`."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
-        terms = step.terms(z)
-        gradient = np.asarray(sum(terms.values()))
-        leaning = max(tolerance * sum(lean(step.footing, g) for name, g in terms.items() if name != "inertia"), floor)
+        leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
         size = measure(region, gradient)
         if not np.isfinite(size):
@@ -121,7 +122,7 @@ def _find_direction(
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
-            matrix = step.stiffen(z, form, exact=whole, cautious=cautious)
+            matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
                 return -matrix.solve(gradient, tolerance), matrix

@@ -58,9 +58,14 @@ class ContactOracle:
         """`radius` [m]; vertices are held for `frames` after they were last within it."""
         self._spread = Spread(ground.rest, ground.neighbours, ground.movable)
         self.radius, self._frames = radius, frames
+        self._last = _NOBODY, _NOBODY
 
     def want(self, sight: Sight) -> IntArray:
-        return self._spread.reach(sight.seeds, self.radius) if len(sight.seeds) else _NOBODY
+        seeds, found = self._last
+        if not np.array_equal(seeds, sight.seeds):
+            found = self._spread.reach(sight.seeds, self.radius) if len(sight.seeds) else _NOBODY
+            self._last = sight.seeds, found
+        return found
 
     def hold(self, sight: Sight) -> BoolArray:
         return np.asarray(sight.state.idle < self._frames)

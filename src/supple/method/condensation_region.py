@@ -15,7 +15,7 @@ from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
 from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Subspace
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases
 
 __all__ = ["Ground", "Region"]
 
@@ -26,12 +26,16 @@ IntArray = NDArray[np.int32]
 class Ground:
     """What regions are cut from, made once."""
 
-    def __init__(self, body: Body, basis: Basis, subspace: Subspace | None = None) -> None:
-        """`subspace` moves with `basis`; by default that of pins that stand still."""
+    def __init__(self, body: Body, basis: Basis | DomainBases, subspace: Subspace | None = None, more: int = 0) -> None:
+        """`subspace` moves with `basis`, and `more` coordinates; by default that of pins that stand still."""
         mesh, count = body.mesh, len(body.mass)
         self.body, self.rest, self.mass = body, mesh.vertices, body.mass
-        self.rank = basis.rank
-        self.subspace: Subspace = subspace or StillSubspace(body, basis)
+        self.rank = basis.rank + more
+        self.domains = basis.domains if isinstance(basis, DomainBases) else None
+        if subspace is None:
+            assert isinstance(basis, Basis)
+            subspace = StillSubspace(body, basis)
+        self.subspace = subspace
         self.neighbours = mesh.vertex_neighbours()
         corners = mesh.tets.ravel()
         self._tets = np.ascontiguousarray(mesh.tets, np.int32)
@@ -62,17 +66,52 @@ class Ground:
                 more = np.unique(others[number[others] < 0]).astype(np.int32)
                 number[more] = len(full) + len(around) + np.arange(len(more), dtype=np.int32)
                 around = np.concatenate([around, more])
-        parts = []
-        for k, part in enumerate(self.body.parts):
-            own = tets if len(self.body.parts) == 1 else tets[self._part[tets] == k]
-            parts.append(part.chosen(np.sort(self._place[own]), number))
+        parts = self.choose(self.body, tets, number)
         number[full] = number[around] = -1
-        return Region(self, full, around, np.sort(tets), tuple(parts), whole)
+        return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), whole)
+
+    def choose(self, body: Body, tets: IntArray, number: IntArray) -> tuple[Elements, ...]:
+        """Tets of the body, or of the same one cut into domains, its vertices called by numbers."""
+        parts = []
+        for k, part in enumerate(body.parts):
+            own = tets if len(body.parts) == 1 else tets[self._part[tets] == k]
+            parts.append(part.chosen(np.sort(self._place[own]), number))
+        return tuple(parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """Full vertices and what lies around them."""
+class Patch:
+    """Elements over numbers of their own, and the matrix that they make."""
+
+    parts: tuple[Elements, ...]
+    count: int
+    """Number of vertices."""
+
+    @cached_property
+    def map(self) -> StiffnessMap:
+        """From the elements to a matrix over their vertices."""
+        return StiffnessMap.build(self.count, self.parts, Pins.none())
+
+    @cached_property
+    def block_rows(self) -> BlockRows:
+        """Both triangles of its pattern; columns ascend, so that those of full vertices come first."""
+        return BlockRows.build(self.map.pattern)
+
+    def stiffen(self, parts: tuple[Elements, ...], y: FloatArray, form: int, *, keep: bool = False) -> FloatArray:
+        """Blocks of the elements' stiffness with its vertices at y [m], (l, 3); overwritten by the next call, unless
+        they are to be kept."""
+        data, blocks = self._scratch
+        self.map.assemble(parts, y, data, form=form)
+        return np.asarray(self.block_rows.fill(data, out=np.empty_like(blocks) if keep else blocks), np.float64)
+
+    @cached_property
+    def _scratch(self) -> tuple[FloatArray, FloatArray]:
+        return np.empty(self.map.pattern.nonzeros), np.empty((len(self.block_rows.columns), 9))
+
+
+@dataclass(frozen=True, eq=False)
+class Region(Patch):
+    """Full vertices and what lies around them; its elements are those integrated exactly."""
 
     ground: Ground
     full: IntArray
@@ -81,12 +120,10 @@ class Region:
     """(a,)"""
     tets: IntArray
     """Those integrated exactly, ascending: they touch a full vertex."""
-    parts: tuple[Elements, ...]
-    """The same, over the region's own numbers."""
     whole: bool
     """Whether all tets are integrated exactly, so that no rule is needed."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of full unknowns, 3 f."""
         return 3 * len(self.full)
@@ -107,14 +144,27 @@ class Region:
         return self.ground.mass[self.full]
 
     @cached_property
-    def map(self) -> StiffnessMap:
-        """From the elements to a matrix over the region's vertices."""
-        return StiffnessMap.build(len(self.vertices), self.parts, Pins.none())
+    def copies(self) -> IntArray | None:
+        """Corners of its tets in the body cut into domains, ascending; None where it is in one piece."""
+        domains = self.ground.domains
+        return None if domains is None else np.unique(domains.body.mesh.tets[self.tets]).astype(np.int32)
 
     @cached_property
-    def block_rows(self) -> BlockRows:
-        """Both triangles of its pattern; columns ascend, so that those of full vertices come first."""
-        return BlockRows.build(self.map.pattern)
+    def under(self) -> Patch:
+        """Its elements where the subspace has them: over the same numbers, or over those of copies."""
+        domains, copies = self.ground.domains, self.copies
+        if domains is None or copies is None:
+            return self
+        number = np.full(len(domains.vertex_of), -1, np.int32)
+        number[copies] = np.arange(len(copies), dtype=np.int32)
+        return Patch(self.ground.choose(domains.body, self.tets, number), len(copies))
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.intp]:
+        """Places of the diagonal blocks of full rows."""
+        rows, count = self.block_rows, len(self.full)
+        row = np.repeat(np.arange(count), np.diff(rows.start[: count + 1]))
+        return np.flatnonzero(rows.columns[: len(row)] == row)
 
     @cached_property
     def split(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], IntArray]:

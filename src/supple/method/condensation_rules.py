@@ -25,12 +25,14 @@ IntArray = NDArray[np.int32]
 class RulesBeside:
     """Says which bones touch by rules."""
 
-    def __init__(self, rig: SkinnedRig, rules: ContactRules, flesh: Flesh, detector: MixedDetector) -> None:
+    def __init__(
+        self, rig: SkinnedRig, rules: ContactRules, flesh: Flesh, detector: MixedDetector, is_static: bool
+    ) -> None:
         self._rig, self._rules, self._flesh, self._detector = rig, rules, flesh, detector
         self._known = frozenset((min(rule.bones), max(rule.bones)) for rule in rules.rules)
         self._pairs, self._weights = np.zeros((0, 2), np.int32), np.zeros(0)
         self._covered: frozenset[tuple[int, int]] = frozenset()
-        self._place = rig.rest
+        self._place, self._is_static = rig.rest, is_static
 
     def begin(self, pose: FloatArray, stance: Stance, q: FloatArray, known: IntArray, full: IntArray) -> None:
         """Choose for a step that ends in a pose and may end at q, with pairs that touched before and vertices that are
@@ -39,6 +41,7 @@ class RulesBeside:
         self._covered = self._known - {(min(bones), max(bones)) for bones in lacking}
         self._weights, self._pairs = weights, recall_pairs(pairs, known)
         self._place = stance.place(q)
+        self._detector.stand(self._place if self._is_static else None)
         self._choose(full)
 
     def give_way(self, full: IntArray) -> bool:

@@ -1,28 +1,33 @@
 """The subspace of a skinned body below its full vertices: x = A (X + U q) + t, with A and t of a pose.
 
-Full vertices have their own positions in the world; only what follows the coordinates is skinned ([TMDK15] 4.1).
+Full vertices have their own positions in the world; only what follows the coordinates is skinned ([TMDK15] 4.1). Of a
+body in domains, full vertices stand beside the means of copies; a full vertex is one for all domains that have it, so
+that its copies are tied, and springs between them no longer count.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body, Damping
-from supple.method.condensation_subspace import Ahead, Quadratic, Vertices, fit_left
+from supple.method.articulated_model import ArticulatedModel
+from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Vertices, fit_left
+from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_balance import Balance
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
 from supple.method.skinned_rates import lift_rates
-from supple.method.skinned_space import WholeSpace
+from supple.method.skinned_space import Space, WholeSpace
 from supple.method.skinned_state import SkinnedState
 from supple.method.solver import Arrays, Report
 from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs
 from supple.solve.integrator import INTEGRATORS
-from supple.subspace import Basis
+from supple.subspace import Basis, DomainBases
 
 __all__ = ["SkinnedStance", "SkinnedSteps", "SkinnedSubspace"]
 
@@ -34,14 +39,19 @@ class SkinnedStance:
     """The skinning of a pose."""
 
     rig: SkinnedRig
-    basis: Basis
+    basis: Basis | DomainBases
     pose: FloatArray
 
     def rows(self, vertices: Vertices = None) -> FloatArray:
         """A U, (k, 3, r)."""
         A, _ = self.rig.frames(self.pose, vertices)
-        columns = self.basis.columns.reshape(len(self.rig.rest), 3, -1)
-        return A @ (columns if vertices is None else columns[vertices])
+        return np.asarray(A @ self.basis.rows(np.arange(len(self.rig.rest)) if vertices is None else vertices))
+
+    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+        if isinstance(self.basis, Basis):
+            return self.rows(copies)
+        A, _ = self.rig.frames(self.pose, self.basis.domains.vertex_of[copies])
+        return np.asarray(A @ self.basis.copy_rows(copies))
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self.rig.positions(self.pose, vertices)
@@ -54,7 +64,7 @@ class SkinnedStance:
 class SkinnedSubspace:
     """Reads states."""
 
-    def __init__(self, rig: SkinnedRig, basis: Basis, particles: Particles) -> None:
+    def __init__(self, rig: SkinnedRig, basis: Basis | DomainBases, particles: Particles) -> None:
         self._rig, self._basis, self._particles = rig, basis, particles
 
     def stance(self, below: SkinnedState) -> SkinnedStance:
@@ -88,11 +98,18 @@ class SkinnedSteps:
     """Moves it, with the solver of skinned bodies where no vertex is full."""
 
     def __init__(
-        self, body: Body, rig: SkinnedRig, model: SkinnedModel, solver: SkinnedSolver, integrator: str
+        self,
+        body: Body,
+        rig: SkinnedRig,
+        model: SkinnedModel | ArticulatedModel,
+        solver: SkinnedSolver,
+        integrator: str,
     ) -> None:
         self._solver, self._rig, self._model = solver, rig, model
         self._is_static, self._integrator, self._damping = integrator == "static", INTEGRATORS[integrator], body.damping
-        self._space = WholeSpace(body, rig, model)
+        self._space: Space[Any] = (
+            WholeSpace(body, rig, model) if isinstance(model, SkinnedModel) else DomainSpace(rig, model)
+        )
         self.subspace = SkinnedSubspace(rig, model.basis, self._space.particles)
         undamped = replace(body, damping=Damping(body.damping.mass))
         self._balance = Balance(undamped, rig, model.basis, self._space, integrator)
@@ -136,14 +153,25 @@ class SkinnedSteps:
         def carry(x: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
             return self._rig.push_forward(pose, self._rig.pull_back(below.pose, x, vertices), vertices)
 
-        def resist(elements: ReducedElements) -> Quadratic:
+        def resist(elements: Ruled) -> Quadratic:
             return self._balance.resist(elements, below, strained, h, beta, motion)
 
-        assert isinstance(step.elements, ReducedElements)
         inertia = c * np.eye(rank) + (M if len(M) else 0.0), b - step.push
         return Ahead(
-            stance, step.elements, inertia, step.push, q, step.guess, carry, lambda x: np.asarray(x @ turn.T), resist
-        )
+            stance, step.elements, inertia, step.push, q, step.guess, carry, lambda x: np.asarray(x @ turn.T), resist,
+            None if self._space.springs is None else partial(self._untie, below.live.stiffness),
+        )  # fmt: skip
+
+    def _untie(self, factor: float, vertices: NDArray[np.integer]) -> FloatArray:
+        """K_s of the springs between copies of chosen vertices, ascending, (r, r)."""
+        model = self._model
+        assert isinstance(model, ArticulatedModel)
+        whole = model.interface
+        own = np.isin(model.basis.domains.vertex_of[whole.pairs[:, 0]], vertices)
+        return factor * replace(whole, pairs=whole.pairs[own]).reduce(model.basis.bases)
+
+    def serves(self, below: Any, ahead: Ahead, q: FloatArray) -> bool:
+        return True
 
     def arrive(self, below: SkinnedState, ahead: Ahead, q: FloatArray, inputs: Inputs) -> SkinnedState:
         before, particles, h = below.shapes, self._space.particles, inputs.duration

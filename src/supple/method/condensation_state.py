@@ -58,6 +58,8 @@ class CondensedState(NamedTuple):
 
         Vertices that become full go on where the subspace has them.
         """
+        if np.array_equal(region.full, self.full):
+            return self.motion
         return np.array([self.place(region.ground, region.full, level) for level in range(3)])
 
     def place(self, ground: Ground, vertices: NDArray[np.integer] | None = None, level: int = 0) -> FloatArray:

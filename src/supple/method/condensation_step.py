@@ -7,6 +7,7 @@ later look finds more, it grows again.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,72 +16,42 @@ from supple.contact.potential import ContactPotential
 from supple.elastic import elastic_gradient
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, push_full
-from supple.method.condensation_newton import measure, minimise
-from supple.method.condensation_oracle import Oracle, Sight
-from supple.method.condensation_potential import Condensed, Share, Weights
-from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_lookout import Lookout, Watched
+from supple.method.condensation_newton import lean, measure, minimise
+from supple.method.condensation_oracle import Sight
+from supple.method.condensation_potential import Condensed
+from supple.method.condensation_region import Region
 from supple.method.condensation_rules import RulesBeside
+from supple.method.condensation_share import Share
 from supple.method.condensation_state import CondensedState
-from supple.method.condensation_subspace import Ahead, Steps
+from supple.method.condensation_subspace import Ahead
+from supple.method.condensation_tools import Tools
 from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.solve.events import Grab
 from supple.solve.forces import Force
 from supple.solve.inputs import Inputs
-from supple.solve.integrator import Integrator
 from supple.solve.newton import NewtonFailure
 from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensedStep", "Overlap", "Tools"]
+__all__ = ["CondensedStep", "Overlap", "Turned"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_WHOLE = 0.4  # share of full unknowns above which every tet is integrated exactly
 _ROUGH = 1e-2  # residual at which a rough round ends
 _NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
 
-class Tools:
-    """What all steps of a body share."""
-
-    def __init__(
-        self,
-        ground: Ground,
-        steps: Steps,
-        frequencies: FloatArray,
-        oracle: Oracle,
-        integrator: Integrator,
-        *,
-        weights: Weights,
-        tolerance: float,
-        max_iterations: int,
-        floor: float,
-        edge: float,
-    ) -> None:
-        """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
-        noise; `edge` [m] of the surface."""
-        self.ground, self.steps, self.frequencies = ground, steps, frequencies
-        self.oracle, self.integrator, self.weights = oracle, integrator, weights
-        self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
-        self.unit = float(np.sqrt(ground.mass.mean()))
-        """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
-        self._last: tuple[bytes, Region] | None = None
-
-    def cut(self, full: IntArray, others: IntArray) -> Region:
-        """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
-        key = full.tobytes() + b"|" + others.tobytes()
-        if self._last is None or self._last[0] != key:
-            whole = len(full) > _WHOLE * self.ground.most
-            self._last = key, self.ground.cut(full, others, whole=whole)
-        return self._last[1]
-
-
 class Overlap(Exception):
     """A region has reached what contact rules look at: the step begins again, without those."""
+
+
+class Turned(Exception):
+    """A free body has turned otherwise than foreseen: the step begins again from there."""
 
 
 class CondensedStep:
@@ -91,14 +62,14 @@ class CondensedStep:
         tools: Tools,
         state: CondensedState,
         inputs: Inputs,
-        seen: IntArray,
         tally: Tally,
         watch: Stopwatch,
         rules: RulesBeside | None = None,
     ) -> None:
-        """Contacts are looked for at the vertices `seen`; those of `rules` begin no region."""
+        """Contacts of `rules` begin no region."""
         self._tools, self._state, self._inputs = tools, state, inputs
-        self._seen, self._tally, self._watch, self._rules = seen, tally, watch, rules
+        self._tally, self._watch, self._rules = tally, watch, rules
+        self._watched, self._lookout = Watched(np.zeros(0, np.int32), np.zeros(0, np.intp)), None
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
         self._pushed, self._loaded = (find_pushed(state.live.grabs, self._forces, most) for most in (4, None))
@@ -107,7 +78,7 @@ class CondensedStep:
         self._region: Region | None = None
         self.z = np.zeros(0)
         """Where the last round arrived."""
-        self._reference = 0.0
+        self._reference = self._leaning = 0.0
 
     @property
     def region(self) -> Region:
@@ -130,7 +101,7 @@ class CondensedStep:
             near = contacts.depth(x) > -_NEAR * self._tools.edge
             if self._rules is not None:
                 near &= ~self._rules.is_ruled(contacts)
-            touching = contacts.vertices[near][contacts.weights[near] != 0.0]
+            touching = self._watched.vertices[contacts.vertices[near][contacts.weights[near] != 0.0]]
             seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
         with self._watch.phase("region"):
             now, moment = (self._state, self._inputs.begin) if solved is None else (solved, self._inputs.end)
@@ -143,7 +114,8 @@ class CondensedStep:
     def solve(self, round: Round, predicted: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
-        if self._rounds <= _GROWS and round.potential is not None:
+        # In motion what touches later is full in the next step; in an equilibrium there is none
+        if round.potential is not None and (self._still or self._rounds <= _GROWS):
             self.look(round.potential, predicted if round.start is None else round.start)
             full = np.union1d(self._state.full, self.wanted).astype(np.int32)
             if self._rules is not None and self._rules.give_way(full):
@@ -158,19 +130,38 @@ class CondensedStep:
             resolution = self._minimise(round)
         return self._lift(), resolution
 
+    def watch(self, lookout: Lookout, *, anew: bool) -> Watched:
+        """Begin to look for contacts at what a lookout says."""
+        self._lookout = lookout
+        self._watched = lookout.begin(self._state, self._inputs, anew=anew)
+        return self._watched
+
     def _lift(self) -> FloatArray:
-        """Positions of the vertices that contacts are looked for at, most others zero [m], (n, 3)."""
-        field = np.zeros_like(self._tools.ground.rest)
-        field[self._seen] = self.ahead.stance.place(self.z[self.region.size :], self._seen)
-        field[self.region.full] = self.z[: self.region.size].reshape(-1, 3)
-        return field
+        """Positions of the watched vertices [m], (c, 3)."""
+        size, full = self.region.size, self.region.full
+        x, q = self.z[:size].reshape(-1, 3), self.z[size:]
+        if self._lookout is not None:
+            self._lookout.check(self._watched, self.ahead.stance, q, full, x)
+        return self._watched.place(partial(self.ahead.stance.place, q), full, x)
+
+    def begin(self, level: int = 0) -> FloatArray:
+        """Positions or velocities of those vertices as the step begins, (c, 3)."""
+        follow = partial(self._tools.ground.subspace.field, self._state.below, level)
+        return self._watched.place(follow, self._state.full, self._state.motion[level])
 
     def carry(self) -> FloatArray:
-        """Positions of those vertices if coordinates stayed, and what is full went with the skin [m], (n, 3)."""
-        field, state, ahead = np.zeros_like(self._tools.ground.rest), self._state, self.ahead
-        field[self._seen] = ahead.stance.place(ahead.begin, self._seen)
-        field[state.full] = ahead.carry(state.motion[0], state.full)
-        return field
+        """Positions of those vertices if coordinates stayed, and what is full went with the skin [m], (c, 3)."""
+        state, ahead = self._state, self.ahead
+        x = ahead.carry(state.motion[0], state.full)
+        return self._watched.place(partial(ahead.stance.place, ahead.begin), state.full, x)
+
+    def follow(self, below: Any) -> FloatArray:
+        """Positions of those vertices in a state of the coordinates alone [m], (c, 3)."""
+        subspace = self._tools.ground.subspace
+        if self._lookout is not None:
+            nobody = np.zeros(0, np.int32), np.zeros((0, 3))
+            self._lookout.check(self._watched, subspace.stance(below), below.shapes[0], *nobody)
+        return subspace.field(below, 0, self._watched.vertices)
 
     @cached_property
     def ahead(self) -> Ahead:
@@ -185,10 +176,10 @@ class CondensedStep:
         step, tools = self._join(round.potential), self._tools
         reference = max(self._reference + round.impact / tools.unit, tools.floor)
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if round.rough else tools.tolerance
-        z = self._choose_guess(step, round) if first else self.z
+        z, gradient = self._choose_guess(step, round) if first else (self.z, self._differentiate(step, self.z))
         try:
             found = minimise(
-                step, z, reference=reference, floor=tools.floor, tolerance=tolerance,
+                step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 max_iterations=tools.max_iterations, watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
@@ -201,6 +192,10 @@ class CondensedStep:
         if not round.rough:
             self._tally.residual = max(self._tally.residual, found.residual)
         return tools.unit * max(tools.tolerance * reference, tools.floor)
+
+    def serves(self) -> bool:
+        """Whether it ended near enough to where the subspace was foreseen."""
+        return self._tools.steps.serves(self._state.below, self.ahead, self.z[self.region.size :])
 
     def finish(self) -> CondensedState:
         """The state at the end of the step."""
@@ -242,7 +237,7 @@ class CondensedStep:
         full = np.union1d(self._state.full, self.wanted).astype(np.int32)
         others = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
         if potential is not None:
-            others.append(potential.vertices[potential.weights != 0.0])
+            others.append(self._watched.vertices[potential.vertices[potential.weights != 0.0]])
         named = np.unique(np.concatenate([np.zeros(0, np.int32), *others]))
         old = self._region
         if old is not None and np.array_equal(full, old.full) and np.isin(named, old.vertices).all():
@@ -251,13 +246,13 @@ class CondensedStep:
         h, ahead, slowed, beta = (
             self._inputs.duration, self.ahead, ground.body.damping.mass, ground.body.damping.stiffness
         )  # fmt: skip
-        fields, footing = self._state.gather(region), Footing(region, ahead.stance)
+        fields, footing = self._state.gather(region), tools.stand(region, ahead.stance)
         self._fields = fields.reshape(3, -1)
         self._motion = tools.integrator(self._fields[0], self._fields[1], self._fields[2], h)
         self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
         self.z = self._begin if old is None else self._arrive_in(old, footing)
         self._region = region
-        x, v, a = (ground.subspace.field(self._state.below, level, region.full).ravel() for level in range(3))
+        x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
@@ -269,6 +264,7 @@ class CondensedStep:
         self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
         self._reference = sum(measure(region, terms[name]) for name in acting)
+        self._leaning = sum(lean(footing, terms[name]) for name in acting)
 
     def _arrive_in(self, old: Region, footing: Footing) -> FloatArray:
         """z of the last round in a region that has grown since."""
@@ -290,19 +286,24 @@ class CondensedStep:
         if self._state.live.grabs:
             joints.append(Pull(tuple(map(partial(_renumber, number), self._state.live.grabs))))
         if potential is not None:
-            joints.append(potential.renumbered(number(potential.vertices), len(region.vertices)))
+            joints.append(potential.renumbered(number(self._watched.vertices[potential.vertices])))
         return self._step.with_joints(joints) if joints else self._step
 
-    def _choose_guess(self, step: Condensed, round: Round) -> FloatArray:
-        """Where Newton's method begins: where the body is, goes, or is pushed to, whichever is nearest to balance."""
+    def _choose_guess(self, step: Condensed, round: Round) -> tuple[FloatArray, FloatArray]:
+        """Where Newton's method begins, and the gradient there: where the body is or is pushed to, whichever is nearer
+        to balance."""
+        begin = self._begin, self._differentiate(step, self._begin)
         if self._still or round.rubs:
-            return self._begin
-        m, (x, speed, push) = self._motion, self._fields
-        ends = x + self._inputs.duration * speed, m.xa + push / m.ca
-        guesses = [self._begin, *(np.concatenate([end, self.ahead.guess]) for end in ends)]
+            return begin
+        m, push = self._motion, self._fields[2]
+        end = np.concatenate([m.xa + push / m.ca, self.ahead.guess])
+        there = self._differentiate(step, end)
+        nearer = measure(self.region, there) < measure(self.region, begin[1])  # False for NaN
+        return (end, there) if nearer else begin
+
+    def _differentiate(self, step: Condensed, z: FloatArray) -> FloatArray:
         with self._watch.phase("assembly"):
-            sizes = [measure(self.region, step.gradient(z)) for z in guesses]
-        return np.asarray(guesses[int(np.argmin([size if np.isfinite(size) else np.inf for size in sizes]))])
+            return step.gradient(z)
 
     def _spread(self, g: FloatArray) -> FloatArray:
         """Forces on full vertices as a field over all, for a diagnosis [N], (n, 3)."""

@@ -1,6 +1,7 @@
 """The subspace of a body whose pins stand still: x = X + U q."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +35,22 @@ class StillSubspace:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self._rows if vertices is None else self._rows[vertices]
 
+    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+        return self._rows[copies]  # in one piece
+
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self._rest if vertices is None else self._rest[vertices]
 
     def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
-        return np.asarray(self.origin(vertices) + self.rows(vertices) @ q)
+        return np.asarray(self.origin(vertices) + self._move(q, vertices))
 
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         q = below.shapes[level]
-        return self.place(q, vertices) if level == 0 else np.asarray(self.rows(vertices) @ q)
+        return self.place(q, vertices) if level == 0 else self._move(q, vertices)
+
+    def _move(self, q: FloatArray, vertices: Vertices) -> FloatArray:
+        """U q, (k, 3), as one product."""
+        return np.asarray((self.rows(vertices).reshape(-1, len(q)) @ q).reshape(-1, 3))
 
     def fold(self, below: ReducedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> ReducedState:
         fit = fit_left(np.eye(self._rows.shape[2]), self.rows(kept), self._mass[kept])
@@ -102,6 +110,9 @@ class StillSteps:
             self._still, self._elements if factor == 1.0 else self._elements.with_stiffness(factor), inertia, load,
             q, motion.xa + a / motion.ca if motion.ca else q, lambda x, vertices: x, lambda x: x, resist,
         )  # fmt: skip
+
+    def serves(self, below: Any, ahead: Ahead, q: FloatArray) -> bool:
+        return True
 
     def arrive(self, below: ReducedState, ahead: Ahead, q: FloatArray, inputs: Inputs) -> ReducedState:
         motion = self._integrator(below.shapes[0], below.shapes[1], below.shapes[2], inputs.duration)

@@ -10,15 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.packed_elements import PackedElements
 from supple.cubature.reduced_elements import ReducedElements
 from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
 from supple.solve.live import Live
 
-__all__ = ["Ahead", "Below", "Stance", "Steps", "Subspace", "fit_left"]
+__all__ = ["Ahead", "Below", "Ruled", "Stance", "Steps", "Subspace", "fit_left"]
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
+Ruled = ReducedElements | PackedElements
+"""Elements of a rule in a subspace, or in one a domain."""
 Quadratic = tuple[FloatArray, FloatArray]
 """M (r, r) and b (r,) of ½ qᵀ M q - b·q."""
 
@@ -44,6 +47,9 @@ class Stance(Protocol):
 
     def rows(self, vertices: Vertices = None) -> FloatArray:
         """Derivatives of positions by q, (k, 3, r)."""
+
+    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+        """The same of vertices of the body cut into domains, (k, 3, r)."""
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         """Positions at q = 0 [m], (k, 3)."""
@@ -81,7 +87,7 @@ class Ahead:
 
     stance: Stance
     """Of its end."""
-    elements: ReducedElements
+    elements: Ruled
     """Of the rule, there."""
     inertia: Quadratic
     """Inertia and drag by mass."""
@@ -94,8 +100,10 @@ class Ahead:
     """Takes positions of vertices [m], (k, 3), along to the end's stance."""
     turn: Callable[[FloatArray], FloatArray]
     """Turns positions [m], (k, 3), along with what holds the body, as one piece."""
-    resist: Callable[[ReducedElements], Quadratic]
+    resist: Callable[[Ruled], Quadratic]
     """Drag by stiffness of elements like those above."""
+    untie: Callable[[NDArray[np.integer]], FloatArray] | None = None
+    """Springs between copies of chosen vertices, (r, r), among the inertia; None where no vertex has copies."""
 
 
 class Steps(Protocol):
@@ -118,6 +126,9 @@ class Steps(Protocol):
 
     def prepare(self, below: Any, inputs: Inputs) -> Ahead:
         """The step from a state."""
+
+    def serves(self, below: Any, ahead: Ahead, q: FloatArray) -> bool:
+        """Whether its end at q is near enough to the stance; if not, the next `prepare` begins from there."""
 
     def arrive(self, below: Any, ahead: Ahead, q: FloatArray, inputs: Inputs) -> Any:
         """The state at the end of a step that ends at q."""

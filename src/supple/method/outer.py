@@ -109,6 +109,10 @@ class ContactLoop:
         self._mass, self._size = mass, size
         self._warned = False
 
+    def look_at(self, detector: Detector, mass: FloatArray) -> None:
+        """Go on with a detector that numbers other vertices, of which the masses are given [kg], (n,)."""
+        self.detector, self._mass = detector, mass
+
     def settle(self, step: Approach, solve: Solve, watch: Stopwatch) -> Outcome:
         """The end of a step, through as many rounds as it takes."""
         x, inputs = step.x, step.inputs

@@ -122,7 +122,7 @@ class Moving:
             turns[0, 0], offsets[0] = R, centre
             return ReducedState(time, np.array([s, np.zeros_like(s), np.zeros_like(s)]), turns, offsets)
         if self._kind == "implicit_euler":
-            return self._differ(state, s, R, centre, time, h)
+            return self.differ(state, s, R, centre, time, h)
         shapes = np.vstack([s, state.shapes])
         velocity = _difference(motion.cv, R, centre, motion.xv)
         push = _difference(motion.ca, R, centre, motion.xa)
@@ -138,7 +138,7 @@ class Moving:
         eased = np.zeros(rank) if relief is None else relief[0]
         return self._follow(state, (s, R, centre), (shapes, *velocity), (shapes, *push), eased, time, h)
 
-    def _differ(
+    def differ(
         self, state: ReducedState, s: FloatArray, R: FloatArray, centre: FloatArray, time: float, h: float
     ) -> ReducedState:
         """Implicit Euler's v' = (x' - x)/h and a' = (v' - v)/h, exactly: v lies in the first two shapes."""

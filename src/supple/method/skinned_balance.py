@@ -105,7 +105,7 @@ class Balance:
 
     def resist(
         self,
-        elements: ReducedElements,
+        elements: ReducedElements | PackedElements,
         state: SkinnedState,
         strained: FloatArray,
         h: float,

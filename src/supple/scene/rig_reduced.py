@@ -43,8 +43,8 @@ def refuse_unbuilt(scene: Scene) -> None:
 
 
 def _list_uncondensed(scene: Scene) -> Iterator[str]:
-    if scene.rig is None and not scene.pin:
-        yield "bodies that nothing holds: add a [[pin]]"
+    if scene.rig is None and not scene.pin and scene.time.integrator == "static":
+        yield "equilibria of bodies that nothing holds: add a [[pin]]"
     for number, pin in enumerate(scene.pin):
         if scene.rig is not None:
             yield f"a pin[{number}] of a body with a [rig]: let bones hold it by rig.hold"
@@ -54,8 +54,6 @@ def _list_uncondensed(scene: Scene) -> Iterator[str]:
         yield 'time.integrator = "newmark": use "implicit_euler" or "static"'
     if scene.rig is not None:
         yield from _list_unknown(scene, scene.rig)
-        if scene.training.domains != "none":
-            yield f'training.domains = "{scene.training.domains}": remove it'
 
 
 def _list_unknown(scene: Scene, rig: RigTable) -> Iterator[str]:

@@ -112,9 +112,9 @@ def reduced_solver(stage: Stage, model: TrainedModel) -> Solver[Any]:
     if method.max_iterations is not None:
         common["max_iterations"] = method.max_iterations
     if method.name == "condensation":
-        if isinstance(model, PoseSpaceModel | ArticulatedModel):
+        if isinstance(model, PoseSpaceModel):
             raise SceneError(
-                "condensation needs one subspace for the whole body, and the model has others: train again."
+                "condensation needs a subspace of the neutral body, and the model is of posed ones: train again."
             )
         names = ("radius", "weights", "release", "oracle", "accuracy")
         own: dict[str, Any] = {name: getattr(method, name) for name in names}

@@ -1,0 +1,71 @@
+"""What all condensed steps of a body share, and what they keep for the next."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.condensation_footing import Footing
+from supple.method.condensation_oracle import Oracle
+from supple.method.condensation_potential import Weights
+from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_still import StillSubspace
+from supple.method.condensation_subspace import Stance, Steps
+from supple.solve.integrator import Integrator
+
+__all__ = ["Tools"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+_WHOLE = 0.4  # share of full unknowns above which every tet is integrated exactly
+
+
+class Tools:
+    """What all steps of a body share."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        steps: Steps,
+        frequencies: FloatArray,
+        oracle: Oracle,
+        integrator: Integrator,
+        *,
+        weights: Weights,
+        tolerance: float,
+        max_iterations: int,
+        floor: float,
+        edge: float,
+    ) -> None:
+        """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
+        noise; `edge` [m] of the surface."""
+        self.ground, self.steps, self.frequencies = ground, steps, frequencies
+        self.oracle, self.integrator, self.weights = oracle, integrator, weights
+        self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
+        self.unit = float(np.sqrt(ground.mass.mean()))
+        """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
+        self._last: tuple[bytes, Region] | None = None
+        self._footing: Footing | None = None
+
+    def cut(self, full: IntArray, others: IntArray) -> Region:
+        """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
+        key = full.tobytes() + b"|" + others.tobytes()
+        if self._last is None or self._last[0] != key:
+            whole = len(full) > _WHOLE * self.ground.most
+            self._last = key, self.ground.cut(full, others, whole=whole)
+        return self._last[1]
+
+    def follow(self, footing: Footing, below: Any) -> FloatArray:
+        """Positions, velocities and accelerations of full vertices as the subspace has them in a state, (3, 3 f)."""
+        if isinstance(footing.stance, StillSubspace):
+            fields = below.shapes @ footing.U_full.T
+            fields[0] += footing.origin[: len(footing.region.full)].ravel()
+            return np.asarray(fields)
+        subspace, full = self.ground.subspace, footing.region.full
+        return np.array([subspace.field(below, level, full).ravel() for level in range(3)])
+
+    def stand(self, region: Region, stance: Stance) -> Footing:
+        """A region in a stance; the last one is kept, for where pins stand still there is but one stance."""
+        if self._footing is None or self._footing.region is not region or self._footing.stance is not stance:
+            self._footing = Footing(region, stance)
+        return self._footing
