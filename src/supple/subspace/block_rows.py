@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["BlockRows"]
+__all__ = ["BlockRows", "choose_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,9 +34,7 @@ class BlockRows(NamedTuple):
 
     def take(self, rows: NDArray[np.integer]) -> "BlockRows":
         """Chosen rows, in memory one after another."""
-        counts = np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        places = np.repeat(self.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
+        starts, places = choose_rows(self.starts, rows)
         return BlockRows(starts, self.blocks[places], self.values[places])
 
     def matrix(self, columns: int) -> sp.csr_array:
@@ -44,6 +42,13 @@ class BlockRows(NamedTuple):
         shape = len(self.starts) - 1, columns
         wide = sp.bsr_array((self.values[:, None, :], self.blocks, self.starts), shape=shape, blocksize=(1, 4))
         return sp.csr_array(wide.tocsr())
+
+
+def choose_rows(starts: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where chosen rows start if they alone are kept, and the places of what they have among that of all rows."""
+    counts = np.diff(starts)[rows]
+    begin = np.concatenate([[0], np.cumsum(counts)])
+    return begin, np.repeat(starts[rows] - begin[:-1], counts) + np.arange(begin[-1])
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
