@@ -9,14 +9,14 @@ __all__ = ["couple", "gather_columns", "gather_compliances", "gather_rows", "loo
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def couple(vertices, start, column, value, Y):
     """Compliances between vertices with sparse rows and columns Y of A⁻¹, (k, r): (number of vertices, k)."""
-    W = np.empty((len(vertices), len(Y)), Y.dtype)
+    W, moved, row = np.empty((len(vertices), len(Y)), Y.dtype), np.ascontiguousarray(Y.T), np.empty(len(Y))
     for i in range(len(vertices)):
-        first, last = start[vertices[i]], start[vertices[i] + 1]
-        for j in range(len(Y)):
-            total = 0.0
-            for e in range(first, last):
-                total += value[e] * Y[j, column[e]]
-            W[i, j] = total
+        row[:] = 0.0
+        for e in range(start[vertices[i]], start[vertices[i] + 1]):
+            share, answer = value[e], moved[column[e]]
+            for j in range(len(Y)):
+                row[j] += share * answer[j]
+        W[i] = row
     return W
 
 

@@ -85,14 +85,13 @@ def _meet(i, j, reach, begin, normal, known, parts, rest, facing, radius, best, 
     """Take disc j for sample i if it is over it, and nearer to its middle than the best before."""
     r = radius[j]
     height, aside = _split(normal[j], begin[i], begin[j])
-    if aside > min(best[i], r * r) or height < (-r if j == known[i] else -_BEYOND * r) or height >= reach:
+    if aside >= best[i] or aside > r * r or height < (-r if j == known[i] else -_BEYOND * r) or height >= reach:
         return
     level, distance = _split(facing[j], rest[i], rest[j])
     is_near = level * level + distance < (_AT_REST * r) ** 2
     if parts[i] == parts[j] and is_near and level < _ABOVE * r:
         return
-    if aside < best[i] or partner[i] < 0 or j < partner[i]:
-        best[i], partner[i] = aside, j
+    best[i], partner[i] = aside, j
 
 
 @njit(cache=True, inline="always")
