@@ -49,7 +49,7 @@ def gather_compliances(slots, weights, table, known):
     return W
 
 
-@njit(cache=True, inline="always")
+@njit(forceinline=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _combine(slots, weights, rows, out):
     """The weighted sum of up to four rows."""
     first, share = rows[slots[0]], rows.dtype.type(weights[0])

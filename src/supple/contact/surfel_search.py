@@ -9,6 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
+from supple.linalg.small import point
+
 __all__ = ["face", "find_discs"]
 
 _BEYOND = 0.2  # radii behind a disc up to which a vertex that slides on is still taken for one from outside
@@ -80,7 +82,7 @@ def find_discs(begin, predicted, normal, known, parts, rest, facing, radius, nea
     return partner
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy")
 def _meet(i, j, reach, begin, normal, known, parts, rest, facing, radius, best, partner):
     """Take disc j for sample i if it is over it, and nearer to its middle than the best before."""
     r = radius[j]
@@ -94,7 +96,7 @@ def _meet(i, j, reach, begin, normal, known, parts, rest, facing, radius, best, 
     best[i], partner[i] = aside, j
 
 
-@njit(cache=True, inline="always")
+@point
 def _split(n, point, centre):
     """How far a point is from a centre along n, and the square of how far across."""
     x, y, z = point[0] - centre[0], point[1] - centre[1], point[2] - centre[2]

@@ -11,13 +11,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from supple.constraint import Constraint
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
 from supple.contact.sweep import hold, press, spread
 from supple.linalg.compiled import compile_copy
 from supple.linalg.row_sums import add_products, add_rows
+from supple.linalg.small import point
 
 __all__ = ["choose_lane", "settle_kernel", "turn_kernel"]
 
@@ -120,7 +120,7 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
             spread(grip.Y, grip.force, flat)
 
 
-@njit(inline="always")
+@point
 def _recall(t, memory, parameters, begin, lanes):
     """Bring quaternions and parameters of some elements into a block."""
     for i in range(4 if memory.shape[1] else 0):
@@ -131,7 +131,7 @@ def _recall(t, memory, parameters, begin, lanes):
             t[PARAMETERS + i, l] = parameters[i, begin + l]
 
 
-@njit(inline="always")
+@point
 def _remember(t, memory, begin, lanes):
     """Keep the quaternions of a block."""
     for i in range(4 if memory.shape[1] else 0):
