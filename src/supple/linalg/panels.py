@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from supple.linalg.compiled import block_njit
+
 __all__ = ["lay_panels", "substitute"]
 
 _WASTE = 1.3  # numbers of a panel over those of its columns, at most: more zeros cost more than they save
@@ -66,7 +68,7 @@ def lay_panels(start, rows, values):
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def substitute(first, begin, below, wide, corner, thin, inverse, b, out):
     """out = (L D Lᵀ)⁻¹ b, both (n, 3) and perhaps the same: forward through the panels, and back."""
     count, panels = len(b), len(first) - 1
@@ -107,7 +109,7 @@ def substitute(first, begin, below, wide, corner, thin, inverse, b, out):
         out[i, 0], out[i, 1], out[i, 2] = x[i, 0], x[i, 1], x[i, 2]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _back(first, begin, below, wide, corner, thin, inverse, x):
     """x (n, 4) = L⁻ᵀ D⁻¹ x."""
     at_wide, at_thin, one = np.uint64(len(wide)), np.uint64(len(thin)), np.uint64(1)

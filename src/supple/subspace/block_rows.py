@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.compiled import block_njit
+
 __all__ = ["BlockRows", "choose_rows"]
 
 FloatArray = NDArray[np.float64]
@@ -51,7 +53,7 @@ def choose_rows(starts: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[N
     return begin, np.repeat(starts[rows] - begin[:-1], counts) + np.arange(begin[-1])
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _apply(starts, blocks, values, q, out):
     """Four sums a coordinate, so that blocks are vectors; numbers without sign, so that none counts from the end."""
     Q = np.empty((len(q) // 4, 3, 4))

@@ -80,5 +80,5 @@ def skinning_space(
     source = f"{len(found.handles)} handles of radius {found.radius:.3g} m"
     starts, handles = W.indptr.astype(np.int64), W.indices.astype(np.int32)
     points = np.ascontiguousarray(graph.points, np.float64)
-    blended = Blended(starts, handles, np.asarray(W.data), points, points[found.handles], scale)
+    blended = Blended.build(W, points, points[found.handles], scale)
     return PositionSpace.build(starts, handles, values, len(found.handles), mass, source, blended)
