@@ -50,11 +50,13 @@ class Case:
     places: tuple[Placement, ...] = ()
     events: tuple[Event, ...] = ()
     """Of the first step."""
+    folds: bool = False
+    """Whether it touches itself."""
 
     @property
     def contact(self) -> ContactSettings | None:
         """Friction as in the demo."""
-        return ContactSettings(friction=0.5) if self.colliders else None
+        return ContactSettings(friction=0.5, self_contact=self.folds) if self.colliders else None
 
     def inputs(self, k: int) -> Inputs:
         """Of step k."""

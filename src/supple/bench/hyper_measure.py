@@ -119,8 +119,11 @@ def _describe(case: Case, model: HyperReducedModel) -> Row:
 
 
 def _pass_ms(space: PositionSpace) -> float:
-    """The limit of evaluating all vertices: their rows of U read once, positions written once."""
-    source = np.ones((space.values.size + 3 * len(space.mass)) // 2)  # a copy reads and writes it
+    """The limit of evaluating all vertices: what they follow is read once, positions are written once."""
+    rows, moved = space.values.nbytes + space.blocks.nbytes, 24 * len(space.mass)
+    if space.blended is not None:
+        rows = space.blended.weights.nbytes + space.blended.handles.nbytes + space.blended.rest.nbytes
+    source = np.ones((rows + moved) // 16)  # a copy reads and writes it
     target = np.empty_like(source)
     return best_ms(lambda: np.copyto(target, source), 10)
 

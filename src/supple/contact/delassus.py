@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
-from supple.contact.links import couple, gather_compliances, gather_rows
+from supple.contact.links import couple, gather_columns, gather_compliances, gather_rows
 
 __all__ = ["Delassus", "Linked"]
 
@@ -71,14 +71,10 @@ class Delassus:
         used = weights != 0.0
         self._learn(np.unique(vertices[used]))
         slots = self._slot[np.where(used, vertices, vertices[:, :1])]
-        Y = self._columns[:, slots[:, 0]]
-        pairs = np.flatnonzero(used[:, 1:].any(axis=1))
-        if len(pairs):
-            share = weights[pairs].astype(np.float32)
-            Y[:, pairs] = np.einsum("mk,gmkr->gmr", share, self._columns[:, slots[pairs]])
-        W = [gather_compliances(slots, weights, table) for table in self._table]
+        Y = [gather_columns(slots, weights, columns) for columns in self._columns]
+        W = [gather_compliances(slots, weights, table, len(self._known)) for table in self._table]
         start, column, value = gather_rows(vertices, weights, *self._rows)
-        return Linked(start, column, value, Y, np.stack(W))
+        return Linked(start, column, value, np.stack(Y), np.stack(W))
 
     def _learn(self, vertices: IntArray) -> None:
         """Columns of vertices that were not asked for before, and compliances between them and all others."""

@@ -3,42 +3,63 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["couple", "gather_compliances", "gather_rows", "look", "push", "start_contacts"]
+__all__ = ["couple", "gather_columns", "gather_compliances", "gather_rows", "look", "push", "start_contacts"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def couple(vertices, start, column, value, Y):
     """Compliances between vertices with sparse rows and columns Y of A⁻¹, (k, r): (number of vertices, k)."""
-    W = np.empty((len(vertices), len(Y)), Y.dtype)
+    W, moved, row = np.empty((len(vertices), len(Y)), Y.dtype), np.ascontiguousarray(Y.T), np.empty(len(Y))
     for i in range(len(vertices)):
-        first, last = start[vertices[i]], start[vertices[i] + 1]
-        for j in range(len(Y)):
-            total = 0.0
-            for e in range(first, last):
-                total += value[e] * Y[j, column[e]]
-            W[i, j] = total
+        row[:] = 0.0
+        for e in range(start[vertices[i]], start[vertices[i] + 1]):
+            share, answer = value[e], moved[column[e]]
+            for j in range(len(Y)):
+                row[j] += share * answer[j]
+        W[i] = row
     return W
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def gather_compliances(slots, weights, table):
-    """W of contacts, (m, m), from the table of compliances between vertices: of one each, or of up to four weighted."""
+def gather_columns(slots, weights, columns):
+    """Y of contacts, (m, r), from the columns of vertices, (k, r): of one each, or of up to four weighted."""
+    Y = np.empty((len(slots), columns.shape[1]), columns.dtype)
+    for i in range(len(slots)):
+        _combine(slots[i], weights[i], columns, Y[i])
+    return Y
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def gather_compliances(slots, weights, table, known):
+    """W of contacts, (m, m), from the table of compliances between `known` vertices, likewise."""
     count = len(slots)
-    W = np.empty((count, count), table.dtype)
+    W, row = np.empty((count, count), table.dtype), np.empty(known, table.dtype)
+    single = (weights[:, 1:] == 0.0).all()
     for i in range(count):
-        row = table[slots[i, 0]]
+        if single:
+            row = table[slots[i, 0]]
+        else:
+            _combine(slots[i], weights[i], table, row)
         for j in range(count):
-            W[i, j] = row[slots[j, 0]]
-    for i in range(count):
-        for j in range(count):
-            if weights[i, 1] == 0.0 and weights[j, 1] == 0.0:
-                continue
-            total = 0.0
-            for k in range(4):
-                for l in range(4):
-                    total += weights[i, k] * weights[j, l] * table[slots[i, k], slots[j, l]]
+            total = weights[j, 0] * row[slots[j, 0]]
+            for k in range(1, 4):
+                if weights[j, k] != 0.0:
+                    total += weights[j, k] * row[slots[j, k]]
             W[i, j] = total
     return W
+
+
+@njit(forceinline=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _combine(slots, weights, rows, out):
+    """The weighted sum of up to four rows."""
+    first, share = rows[slots[0]], rows.dtype.type(weights[0])
+    for e in range(len(out)):
+        out[e] = share * first[e]
+    for k in range(1, 4):
+        if weights[k] != 0.0:
+            other, share = rows[slots[k]], rows.dtype.type(weights[k])
+            for e in range(len(out)):
+                out[e] += share * other[e]
 
 
 @njit(cache=True, error_model="numpy")

@@ -7,14 +7,17 @@ time, across a limb, never touches it. So sampled vertices stay out of the discs
 by a small part of their spacing, and what closes in faster than a few radii a step may pass.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.pressing import Pressing
+from supple.contact.surfel_search import face, find_discs
 from supple.mesh import TriMesh
 
 __all__ = ["Surfels"]
@@ -22,11 +25,6 @@ __all__ = ["Surfels"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _OVERLAP = 1.2  # radius of a disc by how far the part of the surface reaches that it stands for
-_BEYOND = 0.2  # radii behind a disc up to which a vertex that slides on is still taken for one from outside
-_AT_REST = 2.5  # radii within which a vertex that is behind a disc at rest is of the same limb
-_BESIDE = 0.5  # cosine between normals above which two samples face the same way; those of edges look far aside
-_FASTEST = 4.0  # radii within which a step may close a gap; what is faster may pass through
-_ABOVE = 0.1  # radii over a disc up to which it is behind
 
 
 class Surfels:
@@ -36,19 +34,19 @@ class Surfels:
         """`parts` numbers the connected component of the body that each vertex belongs to, (n,)."""
         self.vertices = vertices
         self._parts = parts[vertices]
-        self.tangents = _tangent_rows(surface, vertices)
-        """Rows that give two tangents each from the positions, (2 k, n): all first ones, then all second ones."""
-        rest = surface.vertices[vertices]
+        self._rank = np.full(len(surface.vertices), -1, np.int32)
+        self._rank[vertices] = np.arange(len(vertices), dtype=np.int32)
+        self._tangents = _tangent_rows(surface, vertices)
+        rest = np.ascontiguousarray(surface.vertices[vertices])
         self.radius = _OVERLAP * _cover(surface, rest) * _flatness(surface)[vertices]
         """[m], (k,)"""
-        self._rest, self._facing = rest, self.normals(self.tangents @ surface.vertices)
+        self._rest, self._facing = rest, self.facing()(surface.vertices)
 
-    def normals(self, tangents: FloatArray) -> FloatArray:
-        """Outward unit normals, (k, 3), from tangents, (2 k, 3)."""
-        count = len(self.vertices)
-        out = np.cross(tangents[:count], tangents[count:])
-        length = np.linalg.norm(out, axis=1)
-        return np.asarray(out / np.maximum(length, np.finfo(float).tiny)[:, None])
+    def facing(self, rows: sp.csr_array | None = None) -> Callable[[FloatArray], FloatArray]:
+        """What gives the outward unit normals of discs, (k, 3), from positions, or from q where these are rows @ q."""
+        tangents = self._tangents if rows is None else sp.csr_array(self._tangents @ rows)
+        parts = np.ascontiguousarray(tangents.data.real), np.ascontiguousarray(tangents.data.imag)
+        return partial(face, tangents.indptr, tangents.indices, *parts)
 
     def find(
         self,
@@ -61,21 +59,15 @@ class Surfels:
     ) -> Contacts:
         """Contacts of samples that go from `begin` to `predicted` [m], (k, 3), where discs face along `normal`.
 
-        Each sample touches one disc at most, of those that it is over the nearest along the surface.
+        Each sample touches one disc at most, of those that it is over the nearest along the surface. How far two may
+        come together in the step is what both stray from the way of the body: its own forces may turn any way.
         """
-        rank = np.full(int(self.vertices.max()) + 1, -1, np.int32)
-        rank[self.vertices] = np.arange(len(self.vertices), dtype=np.int32)
         own = pressing.source == SELF
         known = np.full(len(self.vertices), -1, np.int32)
-        known[rank[pressing.vertex[own]]] = rank[pressing.partner[own]]
-        travel = predicted - begin
-        closing = 2.0 * float(np.sqrt(np.square(travel - travel.mean(axis=0)).sum(axis=1).max()))
-        widest = float(self.radius.max())
-        reach = margin + thickness + min(closing, _FASTEST * widest)  # the body's own forces may turn any way
-        partner = _find_discs(
-            begin, normal, known, self._parts, self._rest, self._facing, self.radius, reach,
-            *_sort_cells(begin, widest + reach),
-        )  # fmt: skip
+        known[self._rank[pressing.vertex[own]]] = self._rank[pressing.partner[own]]
+        partner = find_discs(
+            begin, predicted, normal, known, self._parts, self._rest, self._facing, self.radius, margin + thickness
+        )
         rows = np.flatnonzero(partner >= 0)
         disc = partner[rows]
         count, touched = len(rows), self.vertices[disc]
@@ -94,7 +86,10 @@ class Surfels:
 
 
 def _tangent_rows(surface: TriMesh, vertices: IntArray) -> sp.csr_array:
-    """Derivatives of the position along two directions of the surface at rest, fitted to the edges at each vertex."""
+    """Derivatives of the position along two directions of the surface at rest, fitted to the edges at each vertex.
+
+    The first are the real parts, the second the imaginary ones: rows of one pattern, (k, n).
+    """
     count, total = len(vertices), len(surface.vertices)
     normals = surface.vertex_normals()[vertices]
     edges = surface.edges()
@@ -111,13 +106,9 @@ def _tangent_rows(surface: TriMesh, vertices: IntArray) -> sp.csr_array:
     square = np.zeros((count, 2, 2))
     np.add.at(square, row, arms[:, :, None] * arms[:, None, :])
     values = np.einsum("eij,ej->ei", np.linalg.pinv(square)[row], arms)  # of the least-squares gradient
-    blocks = []
-    for k in range(2):
-        rows = np.concatenate([row, row])
-        columns = np.concatenate([near.indices, vertices[row]])
-        data = np.concatenate([values[:, k], -values[:, k]])
-        blocks.append(sp.csr_array((data, (rows, columns)), shape=(count, total)))
-    return sp.csr_array(sp.vstack(blocks))
+    rows, columns = np.concatenate([row, row]), np.concatenate([near.indices, vertices[row]])
+    both = values[:, 0] + 1j * values[:, 1]
+    return sp.csr_array((np.concatenate([both, -both]), (rows, columns)), shape=(count, total))
 
 
 def _cover(surface: TriMesh, samples: FloatArray) -> FloatArray:
@@ -136,61 +127,3 @@ def _flatness(surface: TriMesh) -> FloatArray:
     lowest = np.ones(len(surface.vertices))
     np.minimum.at(lowest, surface.triangles, turned)
     return np.maximum(2.0 * lowest - 1.0, 0.0)
-
-
-def _sort_cells(points: FloatArray, size: float) -> tuple[NDArray[np.int64], ...]:
-    """Cells of a grid that points are in, the same sorted, the points in that order, and the cells along each axis."""
-    cell = np.floor((points - points.min(axis=0)) / size).astype(np.int64) + 1
-    shape = cell.max(axis=0) + 2
-    label = (cell[:, 0] * shape[1] + cell[:, 1]) * shape[2] + cell[:, 2]
-    order = np.argsort(label, kind="stable")
-    return label, label[order], order, shape
-
-
-@njit(cache=True, error_model="numpy")
-def _find_discs(
-    begin: FloatArray,
-    normal: FloatArray,
-    known: IntArray,
-    parts: IntArray,
-    rest: FloatArray,
-    facing: FloatArray,
-    radius: FloatArray,
-    reach: float,
-    cell: NDArray[np.int64],
-    sorted_cell: NDArray[np.int64],
-    order: NDArray[np.int64],
-    shape: NDArray[np.int64],
-) -> IntArray:
-    """For every sample the disc it touches, or -1."""
-    partner = np.full(len(begin), -1, np.int32)
-    for i in range(len(begin)):
-        best = np.inf
-        for column in range(9):
-            middle = cell[i] + ((column // 3 - 1) * shape[1] + column % 3 - 1) * shape[2]
-            for place in range(np.searchsorted(sorted_cell, middle - 1), len(order)):
-                if sorted_cell[place] > middle + 1:
-                    break
-                j = order[place]
-                n = normal[j]
-                if np.dot(n, normal[i]) > _BESIDE:
-                    continue  # faces the same way: beside it, not opposite
-                height, aside = _split(n, begin[i] - begin[j])
-                lowest = -1.0 if j == known[i] else -_BEYOND
-                if aside > min(best, radius[j] ** 2) or height < lowest * radius[j]:
-                    continue
-                level, distance = _split(facing[j], rest[i] - rest[j])
-                is_near = level**2 + distance < (_AT_REST * radius[j]) ** 2
-                if parts[i] == parts[j] and is_near and level < _ABOVE * radius[j]:
-                    continue
-                if height < reach:
-                    best = aside
-                    partner[i] = j
-    return partner
-
-
-@njit(cache=True, inline="always")
-def _split(n: FloatArray, vector: FloatArray) -> tuple[float, float]:
-    """Length of a vector along n, and the square of what is across."""
-    height = n[0] * vector[0] + n[1] * vector[1] + n[2] * vector[2]
-    return height, vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2 - height**2

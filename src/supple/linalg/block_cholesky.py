@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.compiled import block_njit
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.vectors import put, put_rows
 
@@ -52,7 +53,7 @@ class BlockCholesky:
         return np.asarray(half.T @ half)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def multiply_blocks(starts, columns, data, x):
     """A x of a matrix of blocks, (r, 4 b), with x (c, 3)."""
     wide, out = np.zeros((len(x), 4)), np.empty((B * (len(starts) - 1), 3))
@@ -232,7 +233,7 @@ def _solve_upper(starts, rows, values, x):
                 x[j, a, c] = L[0, a] * y[0, c] + L[1, a] * y[1, c] + L[2, a] * y[2, c] + L[3, a] * y[3, c]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _solve_four(order, starts, rows, values, b, out):
     """The same for b (4 k, m), m up to 4, in the matrix's own order: 16 numbers of a block stay in registers."""
     size, width = len(order), b.shape[1]

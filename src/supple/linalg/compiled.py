@@ -8,8 +8,30 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from numba import njit
+from numba.core import config
 
-__all__ = ["compile_copy", "digest_calls"]
+__all__ = ["block_njit", "compile_copy", "digest_calls"]
+
+
+def block_njit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop compiled so that the numbers of a small block, written out one by one, become vectors.
+
+    That is a pass of the compiler that Numba leaves off: it costs time, and loops over lanes gain nothing by it.
+    """
+    dispatcher = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
+    if config.DISABLE_JIT:
+        return dispatcher  # type: ignore[no-any-return]
+    plain = dispatcher.compile
+
+    def compile_blocks(signature: Any) -> Any:
+        before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
+        try:
+            return plain(signature)
+        finally:
+            config.SLP_VECTORIZE = before
+
+    dispatcher.compile = compile_blocks
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def compile_copy(

@@ -1,18 +1,20 @@
 """L D Lᵀ of a sparse positive-definite matrix for three right-hand sides at a time: x, y and z of one scalar matrix.
 
 SciPy factorises; its factor is walked here, because one pass over it for all three columns costs little more than
-one for one. Vertices that are numbered in the order of elimination need no permutation on the way.
+one for one. Four columns after each other with nearly the same rows are a panel (`linalg/panels.py`): their products
+stay in registers, and rows are looked up once for all. Vertices that are numbered in the order of elimination need no
+permutation on the way.
 """
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.panels import lay_panels, substitute
 
 __all__ = ["LDLT"]
 
@@ -37,15 +39,13 @@ class LDLT:
     def solve(self, b: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """x with A x = b, both (n, 3); `out` may be b itself."""
         x = np.empty((len(b), 3)) if out is None else out
-        if x is not b:
-            x[:] = b
-        _substitute(self._start, self._rows, self._values, self._inverse, x)
+        substitute(*self._panels, self._inverse, b, x)
         return x
 
     @property
     def memory(self) -> int:
         """Bytes of the factor."""
-        return int(self._values.nbytes + self._rows.nbytes)
+        return sum(int(part.nbytes) for part in self._panels)
 
     def _take(self, found: Any) -> None:
         diagonal = found.U.diagonal()
@@ -53,30 +53,9 @@ class LDLT:
             raise NotPositiveDefinite
         below = sp.csc_array(sp.tril(found.L, -1))
         below.sort_indices()
-        self._start, self._rows = below.indptr.astype(np.int64), below.indices.astype(np.int32)
-        self._values, self._inverse = below.data, 1.0 / diagonal
+        self._panels = lay_panels(below.indptr.astype(np.int64), below.indices.astype(np.int32), below.data)
+        self._inverse = 1.0 / diagonal
 
 
 def _factorise(matrix: Any, order: str) -> Any:
     return splu(sp.csc_array(matrix), permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _substitute(start, rows, values, inverse, x):
-    """Forward through the columns of L, back through them as rows of Lᵀ, in place."""
-    count = start.size - 1
-    for j in range(count):
-        a, b, c = x[j, 0], x[j, 1], x[j, 2]
-        for k in range(np.uint64(start[j]), np.uint64(start[j + 1])):
-            i, l = np.uint64(rows[k]), values[k]
-            x[i, 0] -= l * a
-            x[i, 1] -= l * b
-            x[i, 2] -= l * c
-    for j in range(count - 1, -1, -1):
-        a, b, c = inverse[j] * x[j, 0], inverse[j] * x[j, 1], inverse[j] * x[j, 2]
-        for k in range(np.uint64(start[j]), np.uint64(start[j + 1])):
-            i, l = np.uint64(rows[k]), values[k]
-            a -= l * x[i, 0]
-            b -= l * x[i, 1]
-            c -= l * x[i, 2]
-        x[j, 0], x[j, 1], x[j, 2] = a, b, c

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.contact.grip import NO_GRIP, Grip
 from supple.contact.sweep import evaluate
 from supple.linalg.rotation import nearest_quaternions
-from supple.method.hyperreduced_kernels import choose_lanes, turn_kernel
+from supple.method.hyperreduced_kernels import choose_lane, turn_kernel
 from supple.method.hyperreduced_loop import LoopInputs
 from supple.method.hyperreduced_system import HyperReducedSystem
 from supple.subspace.position_space import PositionSpace
@@ -31,10 +31,10 @@ class ClusterLoop:
         self, clusters: RotationClusters, positions: PositionSpace, iterations: int, precision: type[np.floating[Any]]
     ) -> None:
         kind, single = type(clusters.constraint), precision is np.float32
-        self._remembers, lanes = choose_lanes(clusters.constraint, single)
+        self._remembers, lane = choose_lane(clusters.constraint, single)
         self._clusters, self._columns, self._constant = clusters, positions.columns, positions.constant
         self._iterations, self._precision = iterations, precision
-        self._cold, self._warm = (turn_kernel(lane, single and lane is kind.single_lane) for lane in lanes)
+        self._turn = turn_kernel(lane, single and lane is kind.single_lane)
         self._seen = clusters.seen.by_rows()
         self._weight = clusters.constraint.weight.astype(precision)
         self._volume, self._parameters = 1.0, clusters.constraint.parameters.astype(precision)
@@ -50,17 +50,21 @@ class ClusterLoop:
         grip, free = NO_GRIP, np.zeros((3, 0), self._precision)
         if touching is not None:
             grip, free = touching.grip, self._look(touching.grip, base - np.outer(self._constant, origin))
-        turn = self._warm if turns.shape[1] else self._cold
         weight = self._weight * self._precision(system.factor)
         base_values, Z = start.reshape(3, -1), system.compliance
-        turn(F, base_values, self._iterations, self._parameters, turns, weight, Z, P, free, grip)
+        known = not self._remembers or turns.shape[1] > 0
+        for _ in range(1 if known else self._iterations):  # from nothing, every iteration finds its rotations
+            turns = turns if known else self._find_turns(F)
+            rounds = self._iterations if known else 1
+            self._turn(F, base_values, rounds, self._parameters, turns, weight, Z, P, free, grip)
         right = self._seen.gather(P.reshape(3, -1).T.astype(np.float64), self._columns)
         if touching is not None:
             right += touching.push(touching.forces(), self._columns)
-        q = base + system.solve(right)
-        if self._remembers and not turns.shape[1]:
-            turns = nearest_quaternions(np.ascontiguousarray(F.transpose(2, 1, 0), np.float64)).astype(self._precision)
-        return q, turns
+        return base + system.solve(right), turns if known else self._find_turns(F)
+
+    def _find_turns(self, F: Numbers) -> Numbers:
+        """Quaternions nearest to values, axes first, (4, s)."""
+        return nearest_quaternions(np.ascontiguousarray(F.transpose(2, 1, 0), np.float64)).astype(self._precision)
 
     def _read(self, q: FloatArray) -> Numbers:
         """Ḡ q, axes first, (3, 3, s)."""

@@ -11,15 +11,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from supple.constraint import Constraint
 from supple.constraint.kernels import LANES, MEMORY, PARAMETERS, PROJECTION, VALUE
 from supple.contact.sweep import hold, press, spread
 from supple.linalg.compiled import compile_copy
 from supple.linalg.row_sums import add_products, add_rows
+from supple.linalg.small import point
 
-__all__ = ["choose_lanes", "settle_kernel", "turn_kernel"]
+__all__ = ["choose_lane", "settle_kernel", "turn_kernel"]
 
 Lane = Callable[..., Any]
 
@@ -120,7 +120,7 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
             spread(grip.Y, grip.force, flat)
 
 
-@njit(inline="always")
+@point
 def _recall(t, memory, parameters, begin, lanes):
     """Bring quaternions and parameters of some elements into a block."""
     for i in range(4 if memory.shape[1] else 0):
@@ -131,7 +131,7 @@ def _recall(t, memory, parameters, begin, lanes):
             t[PARAMETERS + i, l] = parameters[i, begin + l]
 
 
-@njit(inline="always")
+@point
 def _remember(t, memory, begin, lanes):
     """Keep the quaternions of a block."""
     for i in range(4 if memory.shape[1] else 0):
@@ -139,12 +139,10 @@ def _remember(t, memory, begin, lanes):
             memory[i, begin + l] = t[MEMORY + i, l]
 
 
-def choose_lanes(constraint: Constraint, single: bool) -> tuple[bool, tuple[Lane, Lane]]:
-    """Whether a constraint goes on from quaternions, and its lanes: from nothing, and from these."""
-    faster = type(constraint).single_lane if single else type(constraint).warm_lane
-    remembers = type(constraint).warm_lane is not None
-    cold = constraint.find_lane(warm=False) if remembers or faster is None else faster
-    return remembers, (cold, faster or cold)
+def choose_lane(constraint: Constraint, single: bool) -> tuple[bool, Lane]:
+    """Whether a constraint goes on from quaternions, and its lane, which then needs them."""
+    kind = type(constraint)
+    return kind.warm_lane is not None, (kind.single_lane if single else None) or constraint.find_lane(warm=True)
 
 
 @cache

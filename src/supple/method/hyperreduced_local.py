@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.grip import Grip
-from supple.method.hyperreduced_kernels import choose_lanes, settle_kernel
+from supple.method.hyperreduced_kernels import choose_lane, settle_kernel
 from supple.method.hyperreduced_model import Projections
 
 __all__ = ["Local"]
@@ -21,11 +21,9 @@ class Local:
     def __init__(self, fit: Projections, precision: type[np.floating[Any]]) -> None:
         kind, rows, single = type(fit.constraint), fit.constraint.stencils.rows, precision is np.float32
         self.count, self._fit, self._precision = len(fit.members), fit, precision
-        self.remembers, lanes = choose_lanes(fit.constraint, single)
+        self.remembers, lane = choose_lane(fit.constraint, single)
         """Whether it goes on from quaternions that are kept."""
-        self._cold, self._warm = (
-            settle_kernel(lane, rows, kind.guided, single and lane is kind.single_lane) for lane in lanes
-        )
+        self._run = settle_kernel(lane, rows, kind.guided, single and lane is kind.single_lane)
         self._seen = fit.seen.starts, fit.seen.blocks, fit.seen.values.astype(precision)
         self._sampled = np.ascontiguousarray(fit.fit.T, precision)
         self._volume, self._parameters = 1.0, self._gather(fit.constraint.parameters)
@@ -52,11 +50,11 @@ class Local:
     ) -> None:
         """out = base + coefficients answer after some iterations from q, all (3, c).
 
-        `memory` are quaternions (4, s), empty after a leap; `answer` (g, M, c), `coefficients` (3, M);
+        `memory` are quaternions (4, s) where it remembers; `answer` (g, M, c), `coefficients` (3, M);
         `grip` holds contacts.
         """
-        run = self._warm if memory.shape[1] else self._cold
-        run(q, base, out, rounds, *self._seen, self._parameters, memory, self._sampled, answer, coefficients, grip)
+        given = *self._seen, self._parameters, memory, self._sampled, answer, coefficients, grip
+        self._run(q, base, out, rounds, *given)
 
     def values(self, q: FloatArray) -> FloatArray:
         """S U q of the samples at coordinates (c, 3): (s, p, 3)."""

@@ -47,14 +47,15 @@ class SampleLoop:
         move = np.outer(self._constant, origin)
         start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
         turns = turns.astype(self._precision)
-        memories = self._split(turns)
+        known = turns.shape[1] > 0 or not any(local.remembers for local in self._locals)
         coefficients = [np.empty((3, D.shape[1]), self._precision) for D in system.quick]
-        out, runs = np.empty_like(q), self._iterations if len(self._locals) == 1 else 1
+        out, runs = np.empty_like(q), self._iterations if len(self._locals) == 1 and known else 1
         grip, last = NO_GRIP if touching is None else touching.grip, self._locals[-1]
         for local in self._locals:
             local.inflate(volume)
         for _ in range(self._iterations // runs):
-            source = start
+            source, turns = start, turns if known else self._find_turns(q.T)
+            memories = self._split(turns)
             for local, memory, D, own in zip(self._locals, memories, system.quick, coefficients, strict=True):
                 local.settle(q, source, out, runs, memory, D, own, grip if local is last else NO_GRIP)
                 source = out
@@ -64,10 +65,10 @@ class SampleLoop:
             reached = reached + system.answer(kind, own)
         if touching is not None:
             reached = reached + touching.answer(touching.forces())
-        return reached, turns if turns.shape[1] else self._find_turns(reached)
+        return reached, turns if known else self._find_turns(reached)
 
-    def _find_turns(self, q: FloatArray) -> Numbers:
-        """Quaternions to go on from at coordinates q (c, 3)."""
+    def _find_turns(self, q: Numbers) -> Numbers:
+        """Quaternions to go on from at coordinates q (c, 3), found from nothing."""
         found = [nearest_quaternions(local.values(q)) for local in self._locals if local.remembers]
         return np.concatenate([np.zeros((4, 0)), *found], axis=1, dtype=self._precision)
 

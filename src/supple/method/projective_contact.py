@@ -140,7 +140,7 @@ class ProjectiveContact:
             if body.cells.shape[1] != 4:
                 raise SceneError("self_contact needs a body with an inside: leave it out for shells.")
             self._surfels = Surfels(body.surface, vertices, vertex_labels(body.cells, len(body.vertices)))
-            self._tangents = sp.csr_array(self._surfels.tangents @ rows)
+            self._facing = self._surfels.facing(rows)
 
     def begin(
         self,
@@ -169,9 +169,8 @@ class ProjectiveContact:
             self.colliders, inputs, self.vertices, begin, end, _NEAR * self._size, self.settings.thickness
         )
         if self._surfels is not None:
-            normal = self._surfels.normals(self._tangents @ q)
             near = _NEAR_SELF * self._size
-            own = self._surfels.find(begin, end, normal, pressing, near, self.settings.thickness)
+            own = self._surfels.find(begin, end, self._facing(q), pressing, near, self.settings.thickness)
             found = join((found, own))
         if not len(found):
             return None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["Descent", "descend"]
@@ -50,18 +51,19 @@ def descend(
     objectives, pairs = [value], list[tuple[FloatArray, FloatArray, float]]()
     change, done = 0.0, 0
     for done in range(1, iterations + 1):
-        direction = _two_loops(-gradient, pairs, precondition)
-        change = max(float(direction.max()), -float(direction.min()))
+        residual = -gradient if history else np.negative(gradient, out=gradient)
+        direction = _two_loops(residual, pairs, precondition)
+        there, change = _advance(x, direction, 1.0)
         if done == iterations and bounded and not history:
-            return Descent(x + direction, done, change, objectives)
+            return Descent(there, done, change, objectives)
         share, found = 1.0, False
         for _ in range(_MOST_HALVINGS):
-            there = x + (direction if share == 1.0 else share * direction)
             new_value, new_gradient = evaluate(there)
             found = new_value <= value + _ROUND_OFF * max(abs(value), abs(new_value))
             if found:
                 break
             share *= 0.5
+            there, _ = _advance(x, direction, share)
         if not found:
             if not pairs:
                 break  # the minimum, to round-off
@@ -77,6 +79,17 @@ def descend(
         if change <= still:
             break
     return Descent(x, done, change, objectives)
+
+
+@njit(cache=True)
+def _advance(x, direction, share):
+    """x + share direction, both (n, 3), and the largest change of a coordinate in a whole step: one pass over all."""
+    there, most = np.empty_like(x), 0.0
+    for k in range(len(x)):
+        for i in range(3):
+            most = max(most, abs(direction[k, i]))
+            there[k, i] = x[k, i] + share * direction[k, i]
+    return there, most
 
 
 def _two_loops(

@@ -7,7 +7,9 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["BlockRows"]
+from supple.linalg.compiled import block_njit
+
+__all__ = ["BlockRows", "choose_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,9 +36,7 @@ class BlockRows(NamedTuple):
 
     def take(self, rows: NDArray[np.integer]) -> "BlockRows":
         """Chosen rows, in memory one after another."""
-        counts = np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        places = np.repeat(self.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
+        starts, places = choose_rows(self.starts, rows)
         return BlockRows(starts, self.blocks[places], self.values[places])
 
     def matrix(self, columns: int) -> sp.csr_array:
@@ -46,7 +46,14 @@ class BlockRows(NamedTuple):
         return sp.csr_array(wide.tocsr())
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def choose_rows(starts: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where chosen rows start if they alone are kept, and the places of what they have among that of all rows."""
+    counts = np.diff(starts)[rows]
+    begin = np.concatenate([[0], np.cumsum(counts)])
+    return begin, np.repeat(starts[rows] - begin[:-1], counts) + np.arange(begin[-1])
+
+
+@block_njit
 def _apply(starts, blocks, values, q, out):
     """Four sums a coordinate, so that blocks are vectors; numbers without sign, so that none counts from the end."""
     Q = np.empty((len(q) // 4, 3, 4))

@@ -10,6 +10,7 @@ from scipy.linalg.lapack import dpstrf
 
 from supple.errors import TrainingError
 from supple.linalg.block_cholesky import BlockCholesky
+from supple.subspace.blended import Blended
 from supple.subspace.block_rows import BlockRows
 
 __all__ = ["PositionSpace"]
@@ -39,6 +40,8 @@ class PositionSpace:
     """What made it, in a user's words."""
     idle: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     """Columns that are zero because others span what they would, (c,)."""
+    blended: Blended | None = None
+    """The same positions by skinning, if that is what the columns are: all vertices at once come sooner."""
 
     @classmethod
     def build(
@@ -49,9 +52,10 @@ class PositionSpace:
         size: int,
         mass: FloatArray,
         source: str,
+        blended: Blended | None = None,
     ) -> "PositionSpace":
         """The space of these blocks; columns that add nothing to the others become zero and idle."""
-        space = cls(starts, blocks, values, size, mass, source, np.zeros(4 * size, np.bool_))
+        space = cls(starts, blocks, values, size, mass, source, np.zeros(4 * size, np.bool_), blended)
         idle = _dependent_columns(space.gram.toarray())
         if not idle.any():
             return space
@@ -74,7 +78,8 @@ class PositionSpace:
 
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """U q of all or of chosen vertices, (k, 3)."""
-        return (self.rows if vertices is None else self.rows.take(vertices)).apply(q)
+        rows = self.rows if self.blended is None else self.blended
+        return (rows if vertices is None else rows.take(vertices)).apply(q)
 
     def pull(self, fields: FloatArray) -> FloatArray:
         """Uᵀ f of forces f [N], (n, 3): (c, 3)."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from supple.errors import SceneError
 from supple.mesh.farthest import Spread
 from supple.mesh.geodesic import Geodesics
+from supple.subspace.blended import Blended
 from supple.subspace.position_space import PositionSpace
 
 __all__ = ["HandleWeights", "falloff", "handle_weights", "skinning_space"]
@@ -77,6 +78,7 @@ def skinning_space(
     local = scale * (graph.points[rows] - graph.points[found.handles[W.indices]])
     values = W.data[:, None] * np.column_stack([np.ones(len(rows)), local])
     source = f"{len(found.handles)} handles of radius {found.radius:.3g} m"
-    return PositionSpace.build(
-        W.indptr.astype(np.int64), W.indices.astype(np.int32), values, len(found.handles), mass, source
-    )
+    starts, handles = W.indptr.astype(np.int64), W.indices.astype(np.int32)
+    points = np.ascontiguousarray(graph.points, np.float64)
+    blended = Blended.build(W, points, points[found.handles], scale)
+    return PositionSpace.build(starts, handles, values, len(found.handles), mass, source, blended)
