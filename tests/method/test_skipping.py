@@ -181,7 +181,7 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
     assert max(errors) < 2 * 3e-3 * largest
 
 
-def test_checks_teach_a_better_subspace_without_a_full_step_and_without_a_jump():
+def test_checks_teach_a_better_subspace_without_a_full_step():
     body = thin_beam(10)
 
     def swell(time: float) -> Gravity:
@@ -189,24 +189,32 @@ def test_checks_teach_a_better_subspace_without_a_full_step_and_without_a_jump()
         angle = 2.0 * np.pi * time / 0.5
         return Gravity(3.0 * time * np.array([0.0, -np.cos(angle), np.sin(1.7 * angle)]))
 
-    solver = SkippingSolver(body, integrator="static", tolerance=1e-3)
+    solver, exact = (kind(body, integrator="static") for kind in (SkippingSolver, FullSolver))
     states, reports = run(solver, 150, force=swell)
     renewed = [k for k, report in enumerate(reports) if report.kind == "reduced" and report.skip.learned]
     assert renewed
-    assert sum(report.kind == "full" for report in reports) <= 20
+    assert sum(report.kind == "full" for report in reports) <= 15
     for k in renewed:
-        begin = states[k]
-        later = begin.memory.progress._replace(enough=999)
-        kept, report = solver.step(
-            replace(begin, memory=replace(begin.memory, progress=later)), inputs(body, k, force=swell)
-        )
+        later = states[k].memory.progress._replace(enough=999)
+        begin, step = states[k], inputs(body, k, force=swell)
+        kept, report = solver.step(replace(begin, memory=replace(begin.memory, progress=later)), step)
         assert not report.skip.learned
-        assert np.abs(solver.positions(kept) - solver.positions(states[k + 1])).max() < 1e-12
-        first, second = (solver.step(state, inputs(body, k + 1, force=swell))[0] for state in (kept, states[k + 1]))
-        full = FullSolver(body, integrator="static", tolerance=1e-9)
-        exact, _ = full.step(full.from_full(*solver.to_full(first)), inputs(body, k + 1, force=swell))
-        errors = [rms(solver.positions(one) - exact.x, body.mass) for one in (first, second)]
-        assert errors[1] < 0.5 * errors[0]
+        true = exact.step(exact.from_full(*solver.to_full(begin)), step)[0].x
+        old, new = (rms(solver.positions(one) - true, body.mass) for one in (kept, states[k + 1]))
+        assert report.kind == "full" or new < 0.5 * old
+        entered = states[k + 1].memory.learned
+        at = solver.positions(begin)
+        assert np.abs(at - body.mesh.vertices - entered.offset).max() > 0.0
+        assert (
+            rms(
+                at
+                - body.mesh.vertices
+                - entered.offset
+                - entered.basis.lift(entered.basis.project(at - body.mesh.vertices)),
+                body.mass,
+            )
+            < 1e-12
+        )  # nothing pops
 
 
 def test_the_tolerance_is_wider_where_errors_do_not_add_up():
@@ -238,7 +246,8 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
     assert work["principal"] <= 0.15 * len(reports)
 
 
-def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_longer_than_the_full_one():
+def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_longer_than_the_full_one(monkeypatch):
+    monkeypatch.setattr(skipping_learning, "_RINGING", 10)  # so that a short run learns
     body = thin_beam(100)
     solvers = [FullSolver(body, integrator="newmark"), SkippingSolver(body, integrator="newmark", tolerance=3e-5)]
     spent: list[list[float]] = [[], []]
@@ -248,6 +257,7 @@ def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_longer_than_the_full
             _, reports = run(solver, 20)
             seconds.append(time.process_time() - begin)
     assert share_skipped(reports) == 0.0
+    assert reports[-1].skip.rank > 10
     assert min(spent[1]) < 1.1 * min(spent[0])
 
 
@@ -275,7 +285,7 @@ def test_the_rank_grows_while_a_motion_is_too_rich_and_no_further_than_asked(mon
     body, ranks = thin_beam(10), []
     for most in (7, None):
         solver = SkippingSolver(body, integrator="newmark", max_rank=most, tolerance=1e-5)
-        ranks.append({report.skip.rank for report in run(solver, 60)[1]} - {0})
+        ranks.append({report.skip.rank for report in run(solver, 90)[1]} - {0})
     assert min(ranks[0]) == 4
     assert max(ranks[0]) == 7
     assert max(ranks[1]) > 7

@@ -25,7 +25,6 @@ from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
 from supple.method.skipping_deciding import (
-    FAILS,
     News,
     Refusal,
     follow_load,
@@ -201,8 +200,10 @@ class SkippingSolver:
         tolerance: float,
         jumps: bool,
         watch: Stopwatch,
+        *,
+        renewed: bool = False,
     ) -> tuple[SkippingState, Report] | Refusal:
-        """A step in the subspace, or why there is none."""
+        """A step in the subspace, which may be `renewed` for it, or why there is none."""
         with watch.phase("step"):
             end = self._steps.take(state, load, inputs)
         if end is None:
@@ -212,50 +213,54 @@ class SkippingSolver:
             return Refusal.CONTACT
         scale, since, interval = max(end.moved, _FADES * state.scale), state.since + 1, state.interval
         measure, memory = self._measure(inputs, scale), state.memory
-        begin, checked, estimate = None, None, None
+        estimate = None
         if jumps or news is News.LESS or since >= interval:
             begin = self._lift(state)
             with watch.phase("check"):
                 checked = self._space.check(begin, memory, inputs, end.x, end.drag, measure.length(_LEFT * tolerance))
             if checked is None:
                 return Refusal.ERROR
-            estimate = measure.step(rms(checked.error, self.body.mass))
-            if not estimate <= FAILS * tolerance:
+            estimate, memory = measure.step(rms(checked.error, self.body.mass)), checked.memory
+            if checked.end is not None and not jumps:  # what is new altogether is a full step's to learn
+                step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
+                with watch.phase("learning"):
+                    memory, better = self._renew(state, memory, step, estimate)
+                if better is not None:
+                    return self._step_reduced(better, inputs, load, tolerance, True, watch, renewed=True)
+            if not estimate <= measure.refused * tolerance:
                 return Refusal.ERROR
-            interval = next_check(state.estimate, estimate, interval, since, tolerance)
-            since, memory = 0, checked.memory
+            interval = next_check(
+                state.estimate, estimate, 1 if jumps else interval, since, measure.refused * tolerance
+            )
+            since = 0
         new = replace(
             state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
             since=since, interval=interval, skipped=state.skipped + 1, memory=memory, touched=touched,
             estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
-        learned = False
-        if begin is not None and checked is not None and checked.end is not None:
-            step = FullStep(begin, replace(self._lift(new), x=checked.end), inputs, load, measure, tolerance)
-            with watch.phase("learning"):
-                new, learned = self._renew(new, step)
-        used = new.memory.learned
+        used = memory.learned
         assert used is not None
-        skip = Skip(checked=estimate is not None, learned=learned, rank=used.basis.rank, elements=used.rule.size)
+        skip = Skip(checked=estimate is not None, learned=renewed, rank=used.basis.rank, elements=used.rule.size)
         return new, Report(
             watch.finish(), end.iterations, kind="reduced", full_share=0.0, estimated_error=new.estimate,
             residual=end.residual, contacts=0 if end.touching is None else len(end.touching), touching=end.touching,
             skip=skip,
         )  # fmt: skip
 
-    def _renew(self, state: SkippingState, step: FullStep) -> tuple[SkippingState, bool]:
-        """A reduced state after a check has found where a full step ends, in a better subspace where one is due and
-        repeats that step; and whether one was trained."""
-        memory = self._learner.remember(state.memory, step)
-        if not self._learner.is_worn(memory, step.tolerance, state.estimate):
-            return replace(state, memory=memory), False
-        renewed = self._learner.renew(memory, step, self._lift(state))
-        if renewed.learned is memory.learned:
-            return replace(state, memory=renewed), True
-        assert renewed.learned is not None
-        entry = self._steps.enter(renewed.learned, self._lift(state), step.inputs)
-        state = replace(state, memory=renewed, full=entry.full, motion=entry.motion, elastic=entry.elastic)
-        return replace(state, since=0, interval=1), True
+    def _renew(
+        self, state: SkippingState, memory: Memory, step: FullStep, estimate: float
+    ) -> tuple[Memory, SkippingState | None]:
+        """The memory after a check has found a full step, and the state at its beginning in a better subspace, where
+        one is due and repeats that step."""
+        memory = self._learner.remember(memory, step, estimate)
+        if not self._learner.is_worn(memory, step, estimate):
+            return memory, None
+        memory, learned = self._learner.renew(memory, step)
+        if learned is None:
+            return memory, None
+        entry = self._steps.enter(learned, step.begin, replace(step.inputs, end=step.inputs.begin))
+        memory = replace(memory, learned=learned, basis=learned.basis)
+        return memory, replace(state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic)
 
     def _foresees(self, state: SkippingState, x: FloatArray, inputs: Inputs, watch: Stopwatch) -> bool:
         """Whether anything may be touched in a step to x [m], (n, 3)."""

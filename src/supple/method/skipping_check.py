@@ -95,9 +95,8 @@ class FullSpace:
         None where its matrix has none.
 
         Slight damping by stiffness costs more than all the rest: it is taken to be `drag` [N], (n, 3), where that is
-        known. Contacts are looked for anew. What is left of a large error is corrected on, to `goal` [m].
+        known. Contacts are looked for anew. In statics, what is left of a large error is corrected on, to `goal` [m].
         """
-        assert memory.matrix is not None
         slight = self._rate / inputs.duration * self._body.damping.stiffness <= _SLIGHT
         known = drag if slight else None
         step, system = self.solver.formulate(begin, inputs, drags=known is None)
@@ -111,6 +110,7 @@ class FullSpace:
             if known is not None:
                 gradient += system.map.unknowns(known)
             d = np.zeros_like(at)
+            assert memory.matrix is not None
             d[system.map.free] = factor.solve(memory.matrix, gradient, turns).reshape(-1, 3)
             return d
 
@@ -119,6 +119,8 @@ class FullSpace:
             end, length = x - d, rms(d, self._body.mass)
             if length <= _SMALL * goal:
                 return Checked(error, memory)
+            if not self.solver.is_static:
+                return Checked(error, memory, end)
             for _ in range(_MOST):
                 d, before = correction(end), length
                 end, length = end - d, rms(d, self._body.mass)

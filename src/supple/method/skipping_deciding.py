@@ -15,7 +15,6 @@ from supple.solve.live import Live
 from supple.subspace.window import Window
 
 __all__ = [
-    "FAILS",
     "News",
     "Refusal",
     "follow_load",
@@ -30,9 +29,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-FAILS = 3.0  #: tolerances that a check or a replayed step may show
 _LONGEST = 10  # reduced steps between checks
-_ALARM = 1.5  # tolerances above which checks come sooner
+_NEW = 0.75  # ways of the bones in this step: a pose farther from those seen is new
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
 
 
@@ -59,14 +57,14 @@ def remember_situation(state: SkippingState, now: Situation, full: FullState, ma
     return replace(state, full=full, motion=None, memory=memory)
 
 
-def next_check(before: float, estimate: float, interval: int, since: int, tolerance: float) -> int:
-    """Reduced steps to the next check: half as many where the estimate has passed the tolerance; else twice as many,
-    but fewer where the estimate, `since` steps after the one `before`, would be refused by then if it grew on."""
-    if estimate > _ALARM * tolerance:
+def next_check(before: float, estimate: float, interval: int, since: int, refused: float) -> int:
+    """Reduced steps to the next check: half as many where the estimate is above half of what is refused; else twice as
+    many, but fewer where the estimate, `since` steps after the one `before`, would be refused by then if it grew on."""
+    if estimate > 0.5 * refused:
         return max(1, interval // 2)
     most = min(_LONGEST, 2 * interval)
     growth = (estimate - before) / since
-    return most if growth <= 0.0 else int(np.clip((FAILS * tolerance - estimate) / growth, 1, most))
+    return most if growth <= 0.0 else int(np.clip((refused - estimate) / growth, 1, most))
 
 
 def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:
@@ -78,9 +76,13 @@ def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingS
 
 
 def follow_pose(state: SkippingState, begin: FloatArray, end: FloatArray) -> tuple[bool, SkippingState]:
-    """Whether bones start, stop or turn round between two poses (p,), and the state that knows how they went."""
-    turn = end - begin
-    return state.turn is None or _jumps(turn, state.turn), replace(state, turn=turn)
+    """Whether bones start, stop, turn round or leave the poses (p,) of the window; and the state that knows how they
+    went."""
+    turn, poses = end - begin, state.memory.window.poses
+    nearest = min((float(np.linalg.norm(end - pose)) for pose in poses), default=np.inf)
+    strays = nearest > _NEW * float(np.linalg.norm(turn))
+    news = state.turn is None or _jumps(turn, state.turn) or (strays and not state.strays)
+    return news, replace(state, turn=turn, strays=strays)
 
 
 class News(Enum):

@@ -12,7 +12,7 @@ from supple.cubature.pool import train_pool
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
 from supple.method.skipping_carried import Carrier
-from supple.method.skipping_deciding import FAILS, Refusal
+from supple.method.skipping_deciding import Refusal
 from supple.method.skipping_framed import FramedSteps
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Kept, Learned, rest_of
@@ -29,16 +29,19 @@ __all__ = ["FullStep", "Learner"]
 FloatArray = NDArray[np.float64]
 _PASSES = 2  # steps in a row that the basis of before must hold
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
-_FEWEST = 10  # full steps before a basis is made
+_FEWEST, _RINGING = 10, 40  # full steps before a basis is made; more where what a poor one does rings on
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
 _PAUSES = 4, 128  # full steps between trainings that do not pay
 _WORN = 0.3  # of the tolerance: an error from which on a better subspace is looked for
-_TAUGHT = 8  # full steps that checks have found before it is
+_TAUGHT = 4  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
-_CHEAP = 50.0, 150  # cube of the rank over the unknowns up to which reduced steps are cheap, and the largest rank
+_CHEAP = (
+    50.0,
+    60,
+)  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which trainings are
 _RULE = 0.1, 3e-5  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
 _ROUNDS = 2  # of its training
 
@@ -92,7 +95,7 @@ class Learner:
     ) -> None:
         """`max_rank`: largest rank of a subspace; where None, as large as reduced steps are cheap beside full ones."""
         self._carrier, self._body, self._steps = carrier, carrier.body, steps
-        self._integrator = integrator
+        self._integrator, self._fewest = integrator, _RINGING if integrator == "newmark" else _FEWEST
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
         self._worth = int(np.clip(_WORTH[0] / (3 * len(carrier.body.mass)), *_WORTH[1:]))
@@ -114,7 +117,7 @@ class Learner:
         failing, stale = progress.failing + 1, 0 if holds else progress.stale + 1
         overdue = stale >= max(_STALE, failing // _PATIENCE)  # seldom where the motion is too rich for any subspace
         rank = self._rank(progress)
-        if len(window) >= _FEWEST and (basis is None or overdue):
+        if len(window) >= self._fewest and (basis is None or overdue):
             if basis is not None and basis.rank >= rank and failing >= _UNHELD:
                 rank = min(self.max_rank, int(_GROWS * rank))
             basis, stale = window.principal(rank), 0
@@ -124,31 +127,41 @@ class Learner:
         )  # fmt: skip
         return replace(memory, window=window, basis=basis, progress=progress)
 
-    def remember(self, memory: Memory, step: FullStep) -> Memory:
-        """The memory with the end of a full step that a check has found: what the subspace lacks, for the next."""
+    def remember(self, memory: Memory, step: FullStep, estimate: float) -> Memory:
+        """The memory with a full step that a check has found beside such an error: what the subspace lacks, for the
+        next."""
         window = memory.window.appended(
             self.displacement(step.end, step.inputs.end), self._carrier.pose(step.inputs.end)
         )
-        return replace(memory, window=window, progress=memory.progress._replace(taught=memory.progress.taught + 1))
+        progress = memory.progress._replace(taught=memory.progress.taught + 1)
+        if estimate <= _WORN * step.tolerance:
+            progress = progress._replace(enough=0)  # the last training was worth it
+        return replace(memory, window=window, progress=progress)
 
-    def is_worn(self, memory: Memory, tolerance: float, estimate: float) -> bool:
-        """Whether checks have taught enough for a subspace better than the one that shows such an error."""
-        progress = memory.progress
-        return estimate > _WORN * tolerance and progress.taught >= max(_TAUGHT, progress.enough)
+    def is_worn(self, memory: Memory, step: FullStep, estimate: float) -> bool:
+        """Whether checks have taught enough for a subspace better than the one that shows such an error in a step.
 
-    def renew(self, memory: Memory, step: FullStep, now: FullState) -> Memory:
-        """The memory with something new learned about a state, where that repeats the full step of a check; the next
-        time asks for twice as much to have been taught."""
+        In statics alone: in motion, what a poor subspace did goes on ringing, and no other holds it much better. One
+        as large as may be would forget as much as it learned.
+        """
+        used = memory.learned
+        if self._integrator != "static" or used is None or used.basis.rank >= self.max_rank:
+            return False
+        fewest = 1 if estimate > step.measure.refused * step.tolerance else _TAUGHT
+        return estimate > _WORN * step.tolerance and memory.progress.taught >= max(fewest, memory.progress.enough)
+
+    def renew(self, memory: Memory, step: FullStep) -> tuple[Memory, Learned | None]:
+        """The memory after something new was learned about the beginning of a full step, and that, if it repeats the
+        step. Until it proves worth it, the next time asks for twice as much to have been taught."""
         progress, rank = memory.progress, self._rank(memory.progress)
         if memory.learned is not None and memory.learned.basis.rank >= rank:
             rank = min(self.max_rank, int(_GROWS * rank))
         progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank)
-        memory = replace(memory, progress=progress)
-        new, repeats = self.train(memory, step)
+        new, repeats = self.train(replace(memory, progress=progress), step)
         if not repeats or new.learned is None:
-            return memory
-        u = self.displacement(now, step.inputs.end)
-        return replace(new, learned=Kept(new.learned.basis, new.learned.rule).about(u, new.learned.stiffness))
+            return replace(memory, progress=progress), None
+        u = self.displacement(step.begin, step.inputs.begin)
+        return new, Kept(new.learned.basis, new.learned.rule).about(u, new.learned.stiffness)
 
     def is_due(self, memory: Memory) -> bool:
         """Whether it is time to train a model."""
@@ -196,7 +209,10 @@ class Learner:
     def _repeats(self, learned: Learned, step: FullStep) -> bool:
         """Whether what was learned repeats a full step."""
         x = self._steps.repeat(learned, step.begin, step.load, step.inputs)
-        return x is not None and step.measure.step(rms(x - step.end.x, self._body.mass)) < FAILS * step.tolerance
+        return (
+            x is not None
+            and step.measure.step(rms(x - step.end.x, self._body.mass)) < step.measure.refused * step.tolerance
+        )
 
     def displacement(self, state: FullState, moment: Moment) -> FloatArray:
         """u of a state at a moment [m], (n, 3), zero where pins hold."""
@@ -222,7 +238,6 @@ class Learner:
         What was learned and brought but a few lets the next training wait, unless it had been kept. It is not tried
         again before something else was learned, but where contacts alone ended it.
         """
-        memory = replace(memory, progress=memory.progress._replace(stale=_STALE))
         if why is Refusal.ERROR and skipped < self._worth:
             if not memory.progress.recalled:
                 return self.pause(memory)
@@ -231,8 +246,8 @@ class Learner:
             used = memory.learned.rule
             kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)
             memory = replace(memory, kept=kept)
-        progress = Progress(stale=_STALE, avoided=memory.progress.avoided, rank=memory.progress.rank)
-        return replace(memory, progress=progress)
+        old = memory.progress
+        return replace(memory, progress=Progress(avoided=old.avoided, rank=old.rank, enough=old.enough))
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""

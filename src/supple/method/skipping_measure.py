@@ -23,12 +23,15 @@ class Measure(NamedTuple):
     """What the integrator multiplies displacements with to have velocities [1/s]; 1 in statics."""
     scale: float
     """[m/s]; [m] in statics."""
+    refused: float
+    """Tolerances above which a step is refused: one in statics, where it is the error itself; three in motion, where
+    most of it rings and does not add up."""
 
     @classmethod
     def of(cls, integrator: str, duration: float, scale: float) -> "Measure":
         """For steps of `duration` [s]."""
         factors = {"static": 1.0, "implicit_euler": 1.0 / duration, "newmark": 2.0 / duration}
-        return cls(factors[integrator], scale)
+        return cls(factors[integrator], scale, 1.0 if integrator == "static" else 3.0)
 
     def step(self, length: float) -> float:
         """ε of a displacement error of this root mean square [m]."""

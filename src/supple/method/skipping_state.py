@@ -107,6 +107,8 @@ class SkippingState:
     """By how much they had changed [N], (n, 3)."""
     turn: FloatArray | None = None
     """By how much the pose of the bones had changed, (p,)."""
+    strays: bool = False
+    """Whether that pose was unlike those seen."""
     touched: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     """Vertices that have touched something since it was first touched in a row of steps, sorted."""
 
@@ -155,7 +157,7 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
     return {"skipping": np.array(json.dumps(numbers)), **arrays}  # floats survive JSON exactly
 
 
-_NUMBERS = ("time", "elastic", "scale", "since", "interval", "skipped", "estimate")
+_NUMBERS = ("time", "elastic", "scale", "since", "interval", "skipped", "estimate", "strays")
 
 
 def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray) -> SkippingState:
