@@ -41,6 +41,17 @@ def test_what_it_does_not_know_is_refused_with_a_remedy(changes: dict, words: st
         set_stage(parse_scene({**SCENE, **changes}))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pin": []},
+        {"pin": [], "rig": {}, "mesh": {"shape": "capsule", "resolution": 8}, "training": {"domains": "bones"}},
+    ],
+)
+def test_free_bodies_and_domains_are_let_through(changes: dict) -> None:
+    assert set_stage(parse_scene({**SCENE, **changes})).scene.method.name == "condensation"
+
+
 def test_radius_of_handles_is_still_refused_below_one() -> None:
     with pytest.raises(SceneError, match="radius below 1"):
         parse_scene({**SCENE, "method": {"name": "hyperreduced", "radius": 0.5}})

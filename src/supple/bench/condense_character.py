@@ -24,6 +24,7 @@ __all__ = ["CASES", "Sketch", "make_case"]
 FloatArray = NDArray[np.float64]
 _FLESH = Corotational(young=2e4, poisson=0.3)
 _TOLERANCE, _STEP = 0.01, 1.0 / 60.0
+_PACE = 6  # steps from a learned pose to the next, where flesh is learned from in motion
 _INTO = {"floor": 0.02, "walls": 0.06}  # sizes of the body that these go into it
 _AROUND = {
     "nothing": (),
@@ -37,7 +38,8 @@ class Sketch(NamedTuple):
 
     shape: str
     learned: Sequence[str]
-    """Named poses that the subspaces of its bones come from, gone through from rest on without contact."""
+    """Named poses that the subspaces of its bones come from, gone through from rest on without contact, in motion where
+    the run is in motion."""
     played: Sequence[str]
     """Named poses of the run."""
     radii: Sequence[float]
@@ -59,7 +61,7 @@ CASES = {
     ),
     "figure": Sketch(
         "figure", _WALK, ("step_left",), (0.12, 0.39),
-        {"small": (2_000, 8, 8, 24), "paper": (123_464, 38, 301, 120)}, around="walls",
+        {"small": (2_000, 8, 16, 24), "paper": (123_464, 38, 301, 120)}, around="walls",
     ),
     "walk": Sketch(
         "walker", _WALK, _WALK, (0.03, 0.08),
@@ -91,8 +93,8 @@ def make_case(name: str, size: str, frames: int | None = None) -> Case:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what training misses shows in the errors
-        learned = go(sketch.learned, poses)
-        shapes = _record(body, rig, held, learned)
+        learned = go(sketch.learned, _PACE * poses if moves else poses)
+        shapes = _record(body, rig, held, learned, step if moves else None)
         model = train_articulated(
             body, rig, learned[1:], shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE
         )
@@ -114,10 +116,11 @@ def _go_through(keys: FloatArray, steps: int) -> FloatArray:
     return np.asarray((1.0 - share) * keys[low] + share * keys[low + 1])
 
 
-def _record(body: Body, rig: SkinnedRig, held: Held, poses: FloatArray) -> FloatArray:
-    """Equilibria without contact in all poses but the first [m], (k, n, 3)."""
-    solver, shapes = FullSolver(body, rig=rig, integrator="static"), []
-    moments = [Moment(float(k), held.targets(pose), pose=pose) for k, pose in enumerate(poses)]
+def _record(body: Body, rig: SkinnedRig, held: Held, poses: FloatArray, step: float | None) -> FloatArray:
+    """Shapes without contact in all poses but the first [m], (k, n, 3): equilibria, or as flesh lags behind bones that
+    take a `step` [s] from pose to pose."""
+    solver, shapes = FullSolver(body, rig=rig, integrator="static" if step is None else "implicit_euler"), []
+    moments = [Moment(k * (step or 1.0), held.targets(pose), pose=pose) for k, pose in enumerate(poses)]
     state = solver.start(Inputs(moments[0], moments[1]))
     for begin, end in pairwise(moments):
         state, _ = solver.step(state, Inputs(begin, end))

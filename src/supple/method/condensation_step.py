@@ -42,7 +42,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROUGH = 1e-2  # residual at which a rough round ends
 _NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
-_GROWS = 3  # rounds in which a region may grow
+_GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
 
@@ -114,8 +114,7 @@ class CondensedStep:
     def solve(self, round: Round, predicted: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
-        # In motion what touches later is full in the next step; in an equilibrium there is none
-        if round.potential is not None and (self._still or self._rounds <= _GROWS):
+        if round.potential is not None:
             self.look(round.potential, predicted if round.start is None else round.start)
             full = np.union1d(self._state.full, self.wanted).astype(np.int32)
             if self._rules is not None and self._rules.give_way(full):
