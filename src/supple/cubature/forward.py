@@ -48,7 +48,9 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
     for j in range(right.size):
         left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 is a type of its own, for which all is compiled twice
+    # a plain 0 is a type of its own, for which all is compiled twice
+    size: int = np.int64(0)  # type: ignore[assignment]
+    offered, explained = 0, 0.0
     while explained < wanted:
         if offered < first.size:
             new = first[offered]

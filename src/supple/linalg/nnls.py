@@ -154,7 +154,9 @@ def _search(
     chosen = np.zeros(most + 1, np.int64)
     weight, trial = np.zeros(most + 1), np.zeros(most + 1)
     slope, banned = np.empty(right.size), np.zeros(right.size, np.bool_)
-    size, fitted, offered = np.int64(0), 0.0, 0  # a plain 0 is a type of its own, for which all is compiled twice
+    # a plain 0 is a type of its own, for which all is compiled twice
+    size: int = np.int64(0)  # type: ignore[assignment]
+    fitted, offered = 0.0, 0
     while size < most and fitted < wanted:
         if offered < first.size:
             new = first[offered]

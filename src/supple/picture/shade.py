@@ -51,7 +51,8 @@ def add_body(
     """
     samples, height, width = seen.shape
     for line in prange(height):
-        row = np.int64(line)  # threads count without a sign: another type, for which all is compiled again
+        # Threads count without a sign: another type, for which all is compiled again
+        row: int = np.int64(line)  # type: ignore[assignment]
         shot = make_shot(vectors, size, ground)  # here, as threads take no tuples of tuples
         for column in range(width):
             shown = 0
