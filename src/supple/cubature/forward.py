@@ -10,8 +10,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.put import put
-
 __all__ = ["Choice", "choose_forward"]
 
 FloatArray = NDArray[np.float64]
@@ -44,13 +42,9 @@ _kernel = njit(cache=True, fastmath={"contract", "nsz", "reassoc"}, error_model=
 def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray) -> tuple[int, float]:
     # Row i of V holds all columns' components along the i-th orthonormal direction of the chosen ones, y[i] that of b
     V, y, weights = np.empty((right.size + 1, right.size)), np.zeros(right.size + 1), np.zeros(right.size + 1)
-    slope, left = right.copy(), np.empty(right.size)  # of b's rest along the columns, and squares of the columns' rests
-    for j in range(right.size):
-        left[j] = gram[j, j]
+    slope, left = right.copy(), np.diag(gram).copy()  # of b's rest along the columns, and squares of the columns' rests
     banned = np.zeros(right.size, np.bool_)
-    # a plain 0 is a type of its own, for which all is compiled twice
-    size: int = np.int64(0)  # type: ignore[assignment]
-    offered, explained = 0, 0.0
+    size, offered, explained = 0, 0, 0.0
     while explained < wanted:
         if offered < first.size:
             new = first[offered]
@@ -91,7 +85,7 @@ def _append(
 ) -> None:
     """Make the rest of a column the next direction, and take it out of everything."""
     row, scale = V[size], 1.0 / np.sqrt(left[new])
-    put(row, gram[new])
+    row[:] = gram[new]
     for i in range(size):
         share, other = V[i, new], V[i]
         for j in range(row.size):

@@ -9,8 +9,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.put import put
-
 __all__ = ["Fit", "nnls"]
 
 FloatArray = NDArray[np.float64]
@@ -131,7 +129,7 @@ def _steepest(
     banned: NDArray[np.bool_],
 ) -> int:
     """The column along which the residual falls fastest, of those not banned; -1 when none does."""
-    put(slope, right)
+    slope[:] = right
     for i in range(size):
         row, w = gram[chosen[i]], weight[i]
         for j in range(slope.size):
@@ -154,9 +152,7 @@ def _search(
     chosen = np.zeros(most + 1, np.int64)
     weight, trial = np.zeros(most + 1), np.zeros(most + 1)
     slope, banned = np.empty(right.size), np.zeros(right.size, np.bool_)
-    # a plain 0 is a type of its own, for which all is compiled twice
-    size: int = np.int64(0)  # type: ignore[assignment]
-    fitted, offered = 0.0, 0
+    size, fitted, offered = 0, 0.0, 0
     while size < most and fitted < wanted:
         if offered < first.size:
             new = first[offered]

@@ -19,7 +19,6 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.ordering import z_order
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
-from supple.linalg.put import put_rows
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
 __all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
@@ -211,7 +210,7 @@ def _iterate(
     r, z, p, q = work[0], work[1], work[2], work[3]
     partial = np.empty(clusters)
     moments = np.empty(6 * clusters)
-    put_rows(r, b)
+    r[:] = b
     alpha, rz, goal, done = 0.0, 1.0, 0.0, -1
     while True:
         for k in prange(clusters):  # the new x and r, the force and torque of r on each cluster

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.linalg.put import put, put_rows
 from supple.linalg.small import clamp_symmetric
 from supple.material.response import Response, specialise
 
@@ -25,7 +24,7 @@ def _psi_many(F, m, out):
 def _stress_many(F, m, out):
     for i in range(F.shape[0]):
         f = F[i]
-        put(out[i], stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m))
+        out[i] = stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
 
 
 def _hessian_many(F, m, project, out):
@@ -51,19 +50,18 @@ def _hessian_many(F, m, project, out):
                 for k in range(3):
                     for l in range(3):
                         turn[3 * i + j, 3 * k + l] = U[3 * i + k] * V[3 * j + l]
-        put_rows(out[e], turn @ axes @ turn.T)
+        out[e] = turn @ axes @ turn.T
 
 
 def _curvature_many(F, A, B, m, out):
     for i in range(F.shape[0]):
         f, a, b = F[i], A[i], B[i]
-        bend = curvature(
+        out[i] = curvature(
             (f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]),
             (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]),
             (b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8]),
             m,
         )
-        put(out[i], bend)
 
 
 @cache

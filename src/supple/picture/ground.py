@@ -80,13 +80,12 @@ def _fill_light(
 ) -> None:
     count = light.shape[1]
     upward = _place(ground.axis, 1.0, 0.0, 0.0)
-    first_key: int = np.int64(0)  # type: ignore[assignment]  # not a type of its own, as a plain 0 is
     for i in prange(count):
         for j in range(count):
             first = ground.first + (j + 0.5) / count * ground.length
             second = ground.second + (i + 0.5) / count * ground.breadth
             point = _place(ground.axis, ground.height, first, second)
-            light[0, i, j] = gather_light(views, nearness, first_key, keys, point, upward)
+            light[0, i, j] = gather_light(views, nearness, 0, keys, point, upward)
             light[1, i, j] = gather_light(views, nearness, keys, len(views), point, upward)
 
 
