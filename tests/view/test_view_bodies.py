@@ -6,7 +6,7 @@ import numpy as np
 
 from supple.scene import parse_scene
 from supple.scene.toml import write_toml
-from supple.solve import Move
+from supple.solve import Move, Release
 from supple.view import Take
 from supple.view.fields import ERROR, find_values, list_fields
 from supple.view.launch import Builder, Look
@@ -60,3 +60,6 @@ def test_bodies_are_shown_coloured_and_pulled_at(tmp_path: Path) -> None:
     for _ in range(4):
         take.advance()
     assert built.solver.positions(take.now.state)[own, 1].max() > corner[1] + 0.02
+    assert take.held()["pull"].target == tuple(corner + [0.0, 0.3, 0.0])  # whichever body it is
+    take.act(Release("pull"))
+    assert take.held() == {}

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from supple.contact.hierarchy import BoxTree, cross_trees
 from supple.contact.neighbourhood import Neighbourhood
 from supple.linalg.rigid import fit_rigid
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 
 __all__ = ["Candidates"]
 
@@ -200,5 +200,5 @@ def _pack(first: NDArray[np.int64], last: NDArray[np.int64], found: IntArray) ->
         start[k + 1] = start[k] + last[k] - first[k]
     listed = np.empty(start[-1], np.int32)
     for k in range(len(first)):
-        put(listed[start[k] : start[k + 1]], found[first[k] : last[k]])
+        copy_into(found[first[k] : last[k]], listed[start[k] : start[k + 1]])
     return start, listed

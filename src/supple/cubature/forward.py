@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 
 __all__ = ["Choice", "choose_forward"]
 
@@ -98,7 +98,7 @@ def _append(
 ) -> None:
     """Make the rest of a column the next direction, and take it out of everything."""
     row, scale = V[size], 1.0 / np.sqrt(left[new])
-    put(row, gram[new])
+    copy_into(gram[new], row)
     for i in range(size):
         share, other = V[i, new], V[i]
         for j in range(row.size):

@@ -8,8 +8,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.compiled import block_njit
+from supple.linalg.copied_rows import copy_rows
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.vectors import put, put_rows
+from supple.linalg.vectors import copy_into
 
 __all__ = ["BlockCholesky", "multiply_blocks"]
 
@@ -57,7 +58,7 @@ class BlockCholesky:
 def multiply_blocks(starts, columns, data, x):
     """A x of a matrix of blocks, (r, 4 b), with x (c, 3)."""
     wide, out = np.zeros((len(x), 4)), np.empty((B * (len(starts) - 1), 3))
-    put_rows(wide[:, :3], x)
+    copy_rows(x, wide[:, :3])
     for i in range(len(starts) - 1):
         a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
         for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
@@ -128,7 +129,7 @@ def _fill(starts, columns, order):
     rows = np.empty(begin[-1], np.int64)
     counts = np.zeros(size + 1, np.int64)
     for j in range(size):
-        put(rows[begin[j] : begin[j + 1]], np.flatnonzero(filled[j]))
+        copy_into(np.flatnonzero(filled[j]), rows[begin[j] : begin[j + 1]])
         for k in range(begin[j] + 1, begin[j + 1]):
             counts[rows[k] + 1] += 1
     across = np.cumsum(counts)
@@ -141,7 +142,7 @@ def _fill(starts, columns, order):
     return begin, rows, across, entries
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _factor(starts, columns, data, order, begin, rows, across, entries):
     """Blocks of L, those on the diagonal inverted, and whether all pivots were positive."""
     size = len(order)
@@ -197,7 +198,7 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
     return out, True
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _solve_lower(starts, rows, values, x):
     """Overwrite x (k, 4, m) with L⁻¹ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]
@@ -207,7 +208,7 @@ def _solve_lower(starts, rows, values, x):
         for a in range(B):
             for c in range(width):
                 y[a, c] = L[a, 0] * x[j, 0, c] + L[a, 1] * x[j, 1, c] + L[a, 2] * x[j, 2, c] + L[a, 3] * x[j, 3, c]
-        put_rows(x[j], y)
+        copy_rows(y, x[j])
         for k in range(starts[j] + 1, starts[j + 1]):
             L, target = values[k], x[rows[k]]
             for a in range(B):
@@ -215,13 +216,13 @@ def _solve_lower(starts, rows, values, x):
                     target[a, c] -= L[a, 0] * y[0, c] + L[a, 1] * y[1, c] + L[a, 2] * y[2, c] + L[a, 3] * y[3, c]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@block_njit
 def _solve_upper(starts, rows, values, x):
     """Overwrite x (k, 4, m) with L⁻ᵀ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]
     y = np.empty((B, width))
     for j in range(size - 1, -1, -1):
-        put_rows(y, x[j])
+        copy_rows(x[j], y)
         for k in range(starts[j] + 1, starts[j + 1]):
             L, s = values[k], x[rows[k]]
             for a in range(B):

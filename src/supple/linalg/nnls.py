@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 
 __all__ = ["Fit", "nnls"]
 
@@ -131,7 +131,7 @@ def _steepest(
     banned: NDArray[np.bool_],
 ) -> int:
     """The column along which the residual falls fastest, of those not banned; -1 when none does."""
-    put(slope, right)
+    copy_into(right, slope)
     for i in range(size):
         row, w = gram[chosen[i]], weight[i]
         for j in range(slope.size):

@@ -20,7 +20,6 @@ from supple.linalg.ordering import z_order
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
-from supple.linalg.vectors import put_rows
 
 __all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
 
@@ -194,9 +193,12 @@ def _iterate(
 ):  # fmt: skip
     r, z, p, q = work[0], work[1], work[2], work[3]
     partial, moments = np.empty(cluster.size - 1), np.empty(6 * (cluster.size - 1))
-    put_rows(r, b)
+    for v in range(b.shape[0]):
+        for j in range(3):
+            r[v, j] = b[v, j]
     matrix, second = (start, columns, blocks, inverse), (order, cluster, arms, coarse)
-    alpha, rz, goal, done = 0.0, 1.0, 0.0, -1
+    rz, goal, done = 1.0, 0.0, -1
+    alpha = 0.0
     while True:
         _sweep(_MOVE, alpha, matrix, second, x, work, partial, moments)
         _sweep(_PRECONDITION, 0.0, matrix, second, x, work, partial, moments)

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from supple.linalg.vectors import put_rows
+from supple.linalg.copied_rows import copy_rows
 
 __all__ = ["add_products", "add_rows"]
 
@@ -33,7 +33,7 @@ def add_rows(rows, factors, matrices, base, out):
             share, row = factors[i, rows[j]], matrices[min(i, matrices.shape[0] - 1), rows[j]]
             for k in range(columns):
                 total[i, k] += share * row[k]
-    put_rows(out, total)
+    copy_rows(total, out)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})

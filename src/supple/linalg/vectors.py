@@ -1,26 +1,15 @@
-"""Vectors inside compiled loops, number by number: the same with slices and sums of arrays costs the compiler seconds.
-
-For `out[:] = values`, say, Numba compiles what puts shapes that do not fit into words.
-"""
+"""Vectors inside compiled loops: the same with slices and sums of arrays costs the compiler seconds."""
 
 from numba import njit
 
-__all__ = ["add_to", "are_equal", "put", "put_rows"]
+__all__ = ["add_to", "are_equal", "copy_into"]
 
 
 @njit(cache=True)
-def put(out, values):
-    """Fill out (k,) with the first numbers of the values."""
+def copy_into(source, out):
+    """Fill out (k,) with the first numbers of the source."""
     for i in range(out.size):
-        out[i] = values[i]
-
-
-@njit(cache=True)
-def put_rows(out, values):
-    """out[:] = values, both (n, m)."""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = values[i, j]
+        out[i] = source[i]
 
 
 @njit(cache=True)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.linalg.small import clamp_symmetric
-from supple.linalg.vectors import put
 from supple.material.response import Response, specialise
 
 __all__ = ["curvature_at", "hessian_at", "psi_at", "stress_at"]
@@ -25,7 +24,9 @@ def _psi_many(F, m, out):
 def _stress_many(F, m, out):
     for i in range(F.shape[0]):
         f = F[i]
-        put(out[i], stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m))
+        P = stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
+        for k in range(9):
+            out[i, k] = P[k]
 
 
 def _hessian_many(F, m, project, out):
@@ -63,13 +64,14 @@ def _hessian_many(F, m, project, out):
 def _curvature_many(F, A, B, m, out):
     for i in range(F.shape[0]):
         f, a, b = F[i], A[i], B[i]
-        bend = curvature(
+        C = curvature(
             (f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]),
             (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]),
             (b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8]),
             m,
         )
-        put(out[i], bend)
+        for k in range(9):  # one by one: to assign a row costs the compiler seconds
+            out[i, k] = C[k]
 
 
 @cache

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 
 __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "push_back", "weigh_vertices"]
 
@@ -100,7 +100,7 @@ def find_axes(
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
     height = _split(normal, gap, aside)
-    put(axes[0], normal)
+    copy_into(normal, axes[0])
     stiffness[0] = touch.along[i] if height < 0.0 else 0.0
     stiffness[1:] = across
     if across == 0.0 and touch.limit[i] == 0.0:

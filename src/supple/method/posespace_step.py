@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, njit
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
@@ -23,7 +23,7 @@ from supple.elastic import VISCOUS, Body
 from supple.elastic.rest_shape import FLAT
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
-from supple.linalg.vectors import add_to, put
+from supple.linalg.vectors import add_to, copy_into
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
@@ -31,6 +31,7 @@ from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_away, turn_products
 from supple.method.posespace_pushes import find_reach, push_handles, push_particles
 from supple.method.posespace_regions import POSED, Packed
+from supple.method.posespace_types import PIECES, SQUARE, minimise_types
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import PoseWeights, share_examples_into
@@ -177,25 +178,6 @@ class Stepped(NamedTuple):
     """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
 
 
-_number, _numbers, _matrix, _table = float64, float64[::1], float64[:, ::1], int64[:, ::1]
-_single = float32[::1]
-#: What takes long, and the types of its arguments: called where it is.
-_APART = (
-    (
-        pose_elements,
-        (_single, _table, _matrix, _numbers, _table, _numbers, _matrix, _matrix, _number, float32[:, :, ::1], _matrix),
-    ),
-    (push_handles, (float64[:, :, :, ::1], _numbers, _matrix, _matrix, _matrix, _matrix, _numbers)),
-    (
-        push_particles,
-        (
-            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _number,
-            _numbers,
-        ),
-    ),
-    (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),
-    (turn_products, (float32[:, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _numbers)),
-)  # fmt: skip
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
@@ -205,13 +187,14 @@ def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[...,
     characters."""
     suffix = f"{loops.name}_{large}_{touching}"
     minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
+    apart = {"minimise": call_apart(minimise, minimise_types(touching))}
     # What is called once is written into its caller: by itself it would be compiled once more
     settle = settle_touching if touching else _settle
     names = {
-        "settle": compile_copy(settle, suffix, {"minimise": minimise}, inline="always"),
-        "square": square_kernel(loops, large, POSED),
+        "settle": compile_copy(settle, suffix, apart, inline="always"),
+        "square": call_apart(square_kernel(loops, large, POSED), SQUARE),
         **{name: getattr(POSED, name) for name in ("strain", "join", "factor", "solve")},
-        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in _APART},
+        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in PIECES},
     }
     single = compile_copy(_step, suffix, names, inline="always")
     return compile_copy(_steps, suffix, {"step": single}, nogil=True)  # so that what was stepped can be drawn meanwhile
@@ -234,11 +217,11 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     share_examples_into(t.points, t.trained, driven.points[b], shares[0])
     w = shares[0]
-    put(shares[1], before[0])
-    put(y[1], begin[0])
-    put(y[0], begin[0])
+    copy_into(before[0], shares[1])
+    copy_into(begin[0], y[1])
+    copy_into(begin[0], y[0])
     table = np.empty((4, count))
-    put(table.reshape(4 * count)[count:], t.moduli.reshape(3 * count))
+    copy_into(t.moduli.reshape(3 * count), table.reshape(4 * count)[count:])
     worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
     for i in range(6):
         told[i] = 0.0
@@ -250,7 +233,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     push_handles(driven.handles, w, R, driven.pulls[b], driven.stiffness[b], S, load)
     ahead, carried = np.zeros(rank), np.zeros((2, rank))
     guess = np.empty(rank)
-    put(guess, begin[0])
+    copy_into(begin[0], guess)
     if moves > 0.0:
         push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
         mix_products(t.gram, t.blocks, w, before, begin, M, carried)
@@ -272,11 +255,11 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     ready = 0.0
     if moves * beta > 0.0:
         origin = carried[0]
-        put(K.reshape(rank * rank), M.reshape(rank * rank))
+        copy_into(M.reshape(rank * rank), K.reshape(rank * rank))
         if factor(K, G):
             solve(K, G, origin)
         else:
-            put(origin, begin[0])
+            copy_into(begin[0], origin)
         strain(G, origin, F)
         add_to(F, rest)
         square(address, single, G, F, table, t.bounds, np.int64(VISCOUS), L, signs, stack, halves)
@@ -292,7 +275,7 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
         address, G, single, rest, table, t.bounds, S, load, begin[0], guess, settings, L, signs, stack, halves, K, t,
         w, R, placed, scale, driven.stops, b,
     )  # fmt: skip
-    put(y[0], z)
+    copy_into(z, y[0])
 
 
 def _settle(

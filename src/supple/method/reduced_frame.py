@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.dense import cholesky, cholesky_solve
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 from supple.method.reduced_newton import LoadLoops
 
 __all__ = ["FRAMED", "FrameLoads", "accelerate", "cross", "rotation", "tangent", "turn_with", "unpack_frame"]
@@ -85,10 +85,10 @@ def _weigh(A, rank, s):
     K, y = np.eye(rank + 3), np.empty((3, 3, size))
     for i in range(3):
         for j in range(3):
-            put(y[i, j], np.dot(A[i, j], s))
+            copy_into(np.dot(A[i, j], s), y[i, j])
     for i in range(3):
         a, c = (i + 1) % 3, (i + 2) % 3
-        put(K[rank + i, :rank], (y[c, a] - y[a, c])[1:])
+        copy_into((y[c, a] - y[a, c])[1:], K[rank + i, :rank])
         for j in range(3):
             K[rank + i, rank + j] = -np.dot(y[i, j], s)
         K[rank + i, rank + i] += np.dot(y[0, 0], s) + np.dot(y[1, 1], s) + np.dot(y[2, 2], s)
@@ -136,8 +136,8 @@ def unpack_frame(z, rank, tail):
     """The shape s = (1, q, p), R and c."""
     s = np.empty(1 + rank + tail.size)
     s[0] = 1.0
-    put(s[1 : 1 + rank], z)
-    put(s[1 + rank :], tail)
+    copy_into(z, s[1 : 1 + rank])
+    copy_into(tail, s[1 + rank :])
     return s, z[rank : rank + 9].copy().reshape(3, 3), z[rank + 9 :].copy()
 
 
@@ -181,8 +181,8 @@ def _pull(z, data, g):
     if data.M.shape[0]:
         g[:rank] += np.dot(data.M, z[:rank] - data.origin)
     if g.size > rank:
-        put(g[rank : rank + 3], torque)
-        put(g[rank + 3 :], force)
+        copy_into(torque, g[rank : rank + 3])
+        copy_into(force, g[rank + 3 :])
 
 
 @njit(cache=True)
@@ -230,9 +230,9 @@ def _stiffen(z, data, K):
         for i in range(3):
             if data.stiffness[h, i] > 0.0:
                 axis = R[i].copy()
-                put(row[:rank], np.dot(axis, data.handles[h])[1:])
+                copy_into(np.dot(axis, data.handles[h])[1:], row[:rank])
                 if K.shape[0] > rank:
-                    put(row[rank : rank + 3], cross(arm, axis))
+                    copy_into(cross(arm, axis), row[rank : rank + 3])
                     row[rank + 3 :] = 0.0
                     row[rank + 3 + i] = data.weights[h]
                 for a in range(K.shape[0]):
@@ -270,12 +270,12 @@ def _height(z, data):
 @njit(cache=True)
 def _shift(z, d, t, out):
     rank = z.size - 12
-    put(out, z)
+    copy_into(z, out)
     for i in range(rank):
         out[i] += t * d[i]
     if d.size > rank:
         R = np.dot(z[rank : rank + 9].copy().reshape(3, 3), rotation(t * d[rank : rank + 3]))
-        put(out[rank : rank + 9], R.ravel())
+        copy_into(R.ravel(), out[rank : rank + 9])
         out[rank + 9 :] += t * d[rank + 3 :]
 
 

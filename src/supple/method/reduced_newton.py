@@ -23,7 +23,7 @@ from supple.linalg.apart import call_apart
 from supple.linalg.blas import square_address
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import cholesky, cholesky_solve
-from supple.linalg.vectors import add_to, are_equal, put
+from supple.linalg.vectors import add_to, are_equal, copy_into
 
 __all__ = [
     "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large",
@@ -262,7 +262,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                     status = _NOT_FINITE
                     break
                 # Extrapolated too far: from the beginning again, with care
-                put(z, begin)
+                copy_into(begin, z)
                 careful, fresh, size = True, True, np.inf
                 iteration += 1
                 continue
@@ -289,7 +289,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                     break
             stiffnesses += 1
             stale = False
-        put(d, g)
+        copy_into(g, d)
         solve(K, G, d)
         iteration += 1
         if not careful:

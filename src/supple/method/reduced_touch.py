@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 from supple.method.frozen_contacts import find_axes, find_energy, push_back
 from supple.method.reduced_frame import FRAMED, cross, turn_with, unpack_frame
 from supple.method.reduced_newton import LoadLoops
@@ -76,8 +76,8 @@ def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
             for l in range(rank):
                 row[l] = back[0] * handle[0, 1 + l] + back[1] * handle[1, 1 + l] + back[2] * handle[2, 1 + l]
             if unknowns > rank:
-                put(row[rank : rank + 3], cross(arms[i], back))
-                put(row[rank + 3 :], touch.weights[i] * axis)
+                copy_into(cross(arms[i], back), row[rank : rank + 3])
+                copy_into(touch.weights[i] * axis, row[rank + 3 :])
             count += 1
     square = np.dot(rows[:count].T, rows[:count])
     for i in range(unknowns):

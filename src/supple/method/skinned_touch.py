@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.vectors import put
+from supple.linalg.vectors import copy_into
 from supple.method.frozen_contacts import FrozenContacts, find_axes, find_energy, push_back
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import LoadLoops
@@ -26,7 +26,7 @@ _pull_others, _stiffen_others, _height_others = STILL.pull, STILL.stiffen, STILL
 def _find_gaps(z: FloatArray, touch: FrozenContacts) -> FloatArray:
     """(m, 3)"""
     s = np.ones(1 + z.size)
-    put(s[1:], z)
+    copy_into(z, s[1:])
     gaps: FloatArray = np.dot(touch.handles, s).reshape(-1, 3) - touch.offset
     return gaps
 

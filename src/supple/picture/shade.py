@@ -50,8 +50,7 @@ def add_body(
     the first `keys` of the key lamp, which a point looks at from `offset` [m] above its surface.
     """
     samples, height, width = seen.shape
-    for line in prange(height):
-        row = np.int64(line)  # threads count without a sign: another type, for which all is compiled again
+    for row in prange(height):
         shot = make_shot(vectors, size, ground)  # here, as threads take no tuples of tuples
         for column in range(width):
             shown = 0

@@ -12,7 +12,6 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
-from supple.linalg.vectors import put
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 
@@ -105,7 +104,8 @@ class Skeleton:
 @njit(cache=True)
 def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
     """`Skeleton.embed`."""
-    put(point[:3], pose)
+    for i in range(3):
+        point[i] = pose[i]
     for k in range(len(levers)):
         turn = turn_rows(pose[3 + 3 * k], pose[4 + 3 * k], pose[5 + 3 * k])
         for i in range(3):

@@ -11,7 +11,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
-from supple.linalg.vectors import put, put_rows
+from supple.linalg.copied_rows import copy_rows
+from supple.linalg.vectors import copy_into
 from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace
 
@@ -169,7 +170,7 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
                         first, second = _grow(first, capacity), _grow(second, capacity)
                         wider = np.zeros((capacity, 4, 4))
                         for k in range(count):
-                            put_rows(wider[k], out[k])
+                            copy_rows(out[k], wider[k])
                         out = wider
                     place[a, b] = count
                     first[count], second[count] = a, b
@@ -186,7 +187,7 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
 @njit(cache=True)
 def _grow(array, capacity):
     wider = np.empty(capacity, array.dtype)
-    put(wider[: len(array)], array)
+    copy_into(array, wider[: len(array)])
     return wider
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from supple.scene.crossing import make_check
@@ -12,7 +13,7 @@ from supple.scene.simulate import Simulated, go_on, start_scene
 from supple.scene.solvers import add_solver
 from supple.scene.stage import Built
 from supple.scene.versions import Remake, Versions
-from supple.solve import Event, Grab, Move, SetScene
+from supple.solve import Event, Grab, Move, Release, SetScene
 
 __all__ = ["Take"]
 
@@ -32,6 +33,7 @@ class Take:
         self.versions = Versions(built, self.log, remake)
         self.scene = self.versions.newest  #: with which it began
         self._check = make_check(built)
+        self._held: dict[str, Grab] = {}
         kept = max(2, MEMORY // (STATE * len(built.mesh.vertices)))
         self._frames = deque([start_scene(built)], maxlen=kept)
 
@@ -68,6 +70,13 @@ class Take:
         if isinstance(event, Move):
             done = tuple(old for old in done if not (isinstance(old, Move) and old.name == event.name))
         self.log[self.now.frame] = (*done, event)
+        match event:
+            case Grab(name):
+                self._held[name] = event
+            case Move(name, target) if name in self._held:
+                self._held[name] = replace(self._held[name], target=target)
+            case Release(name):
+                self._held.pop(name, None)
 
     def change(self, changes: dict[str, dict[str, Any]]) -> None:
         """Change keys of the scene before the next step; what cannot be made changes nothing."""
@@ -81,15 +90,7 @@ class Take:
 
     def held(self) -> dict[str, Grab]:
         """The points that are pulled at, by name, as the events so far leave them."""
-        grabs = {grab.name: grab for grab in self.now.state.live.grabs}
-        for event in self.log.get(self.now.frame, ()):
-            if isinstance(event, Grab):
-                grabs[event.name] = event
-            elif getattr(event, "name", None) in grabs:
-                old = grabs.pop(event.name)  # type: ignore[union-attr]
-                if isinstance(event, Move):
-                    grabs[event.name] = Grab(old.name, old.vertices, old.weights, event.target, old.stiffness)
-        return grabs
+        return dict(self._held)
 
     def advance(self) -> Simulated:
         """Simulate one more frame."""
