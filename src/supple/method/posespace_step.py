@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, njit
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
@@ -31,6 +31,7 @@ from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_away, turn_products
 from supple.method.posespace_pushes import find_reach, push_handles, push_particles
 from supple.method.posespace_regions import POSED, Packed
+from supple.method.posespace_types import PIECES, SQUARE, minimise_types
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import PoseWeights, share_examples_into
@@ -177,25 +178,6 @@ class Stepped(NamedTuple):
     """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
 
 
-_number, _numbers, _matrix, _table = float64, float64[::1], float64[:, ::1], int64[:, ::1]
-_single = float32[::1]
-#: What takes long, and the types of its arguments: called where it is.
-_APART = (
-    (
-        pose_elements,
-        (_single, _table, _matrix, _numbers, _table, _numbers, _matrix, _matrix, _number, float32[:, :, ::1], _matrix),
-    ),
-    (push_handles, (float64[:, :, :, ::1], _numbers, _matrix, _matrix, _matrix, _matrix, _numbers)),
-    (
-        push_particles,
-        (
-            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _number,
-            _numbers,
-        ),
-    ),
-    (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),
-    (turn_products, (float32[:, :, ::1], _table, _numbers, _matrix, _matrix, float64[:, :, ::1], _numbers)),
-)  # fmt: skip
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
@@ -205,13 +187,14 @@ def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[...,
     characters."""
     suffix = f"{loops.name}_{large}_{touching}"
     minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
+    apart = {"minimise": call_apart(minimise, minimise_types(touching))}
     # What is called once is written into its caller: by itself it would be compiled once more
     settle = settle_touching if touching else _settle
     names = {
-        "settle": compile_copy(settle, suffix, {"minimise": minimise}, inline="always"),
-        "square": square_kernel(loops, large, POSED),
+        "settle": compile_copy(settle, suffix, apart, inline="always"),
+        "square": call_apart(square_kernel(loops, large, POSED), SQUARE),
         **{name: getattr(POSED, name) for name in ("strain", "join", "factor", "solve")},
-        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in _APART},
+        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in PIECES},
     }
     single = compile_copy(_step, suffix, names, inline="always")
     return compile_copy(_steps, suffix, {"step": single}, nogil=True)  # so that what was stepped can be drawn meanwhile
