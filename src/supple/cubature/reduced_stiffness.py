@@ -23,18 +23,19 @@ def square_rows(address, G, L, signs, begin, end, form, stack, K):
     top, bottom = 9 * begin, 9 * end
     for e in range(begin, end):
         for i in range(9):
+            if form == VISCOUS and 3 <= i < 6:
+                continue
             if signs[e, i]:
                 row = top
                 top += 1
-            else:
+            elif form == EXACT:
                 bottom -= 1
                 row = bottom
-            if form == VISCOUS and 3 <= i < 6:
-                stack[row] = 0.0
+            else:
                 continue
             combine(L[e, i], G[e], stack[row])
     add_square(address, stack, 9 * begin, top, 1.0, 0.0, K)
-    if bottom < 9 * end and form == EXACT:
+    if bottom < 9 * end:
         add_square(address, stack, bottom, 9 * end, -1.0, 1.0, K)
 
 

@@ -41,4 +41,5 @@ def call_apart(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
 
     caller = intrinsic(type_call)
     caller.py_func = function.py_func  # what fingerprints of the code look at
+    caller.compiled = compiled  # which lives as long as those who call it
     return caller  # type: ignore[no-any-return]

@@ -142,7 +142,7 @@ def _fill(starts, columns, order):
     return begin, rows, across, entries
 
 
-@block_njit
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _factor(starts, columns, data, order, begin, rows, across, entries):
     """Blocks of L, those on the diagonal inverted, and whether all pivots were positive."""
     size = len(order)
@@ -198,7 +198,7 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
     return out, True
 
 
-@block_njit
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _solve_lower(starts, rows, values, x):
     """Overwrite x (k, 4, m) with L⁻¹ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]
@@ -216,7 +216,7 @@ def _solve_lower(starts, rows, values, x):
                     target[a, c] -= L[a, 0] * y[0, c] + L[a, 1] * y[1, c] + L[a, 2] * y[2, c] + L[a, 3] * y[3, c]
 
 
-@block_njit
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _solve_upper(starts, rows, values, x):
     """Overwrite x (k, 4, m) with L⁻ᵀ x, in the factor's order."""
     size, width = len(starts) - 1, x.shape[2]

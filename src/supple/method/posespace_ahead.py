@@ -1,12 +1,17 @@
-"""A step of the smallest character in pose space: `python -m supple.method.posespace_ahead MATERIAL` compiles what a
-step of any character of that material is compiled from, and leaves it in Numba's cache."""
+"""The smallest character in pose space: `python -m supple.method.posespace_ahead MATERIAL` compiles what its training
+ends with, what a step of any character of that material is made of, and what a check in full space solves with, in the
+order in which a training comes to them, and leaves it in Numba's cache."""
 
 import sys
 
 import numpy as np
 
+from supple.cubature.forward import choose_forward
 from supple.cubature.pose_rules import PoseRules
 from supple.elastic import Body, Damping, Pins
+from supple.linalg.nnls import nnls
+from supple.linalg.pattern import BlockPattern
+from supple.linalg.pcg import ConjugateGradients
 from supple.material import MATERIALS
 from supple.mesh import fill_box
 from supple.method.posespace import PoseSpaceSolver
@@ -15,7 +20,22 @@ from supple.rig import Bend, Held
 from supple.solve import Gravity, Inputs, Moment
 from supple.subspace.pose_bases import PoseBases
 
-__all__ = ["take_a_step"]
+__all__ = ["choose_a_rule", "solve_a_system", "take_a_step"]
+
+
+def choose_a_rule() -> None:
+    """Fit two columns."""
+    choose_forward(np.eye(2), np.ones(2), 1.0)
+    nnls(np.eye(2), np.ones(2), 2.0)
+
+
+def solve_a_system() -> None:
+    """Solve for two vertices that nothing joins."""
+    none = np.zeros(0, np.int64)
+    pattern = BlockPattern.build(2, none, none)
+    system = ConjugateGradients(pattern, np.eye(3)[:2])
+    system.prepare(np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0] * 2))
+    system.solve(np.ones(6), 1e-3)
 
 
 def take_a_step(material: str) -> None:
@@ -41,4 +61,6 @@ def take_a_step(material: str) -> None:
 
 
 if __name__ == "__main__":
+    choose_a_rule()
     take_a_step(sys.argv[1])
+    solve_a_system()
