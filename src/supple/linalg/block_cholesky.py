@@ -56,7 +56,8 @@ class BlockCholesky:
 def multiply_blocks(starts, columns, data, x):
     """A x of a matrix of blocks, (r, 4 b), with x (c, 3)."""
     wide, out = np.zeros((len(x), 4)), np.empty((B * (len(starts) - 1), 3))
-    wide[:, :3] = x
+    for i in range(len(x)):
+        wide[i, 0], wide[i, 1], wide[i, 2] = x[i, 0], x[i, 1], x[i, 2]
     for i in range(len(starts) - 1):
         a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
         for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
@@ -108,7 +109,8 @@ def _fill(starts, columns, order):
     """Blocks of L by columns, the diagonal first, and by rows where each column that reaches a row has its block."""
     size = len(order)
     place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
+    for k in range(size):
+        place[order[k]] = k
     filled = np.zeros((size, size), np.bool_)  # by columns
     for i in range(size):
         for k in range(starts[i], starts[i + 1]):
@@ -126,9 +128,12 @@ def _fill(starts, columns, order):
     rows = np.empty(begin[-1], np.int64)
     counts = np.zeros(size + 1, np.int64)
     for j in range(size):
-        rows[begin[j] : begin[j + 1]] = np.flatnonzero(filled[j])
-        for k in range(begin[j] + 1, begin[j + 1]):
-            counts[rows[k] + 1] += 1
+        at = begin[j]
+        for i in range(j, size):
+            if filled[j, i]:
+                rows[at] = i
+                at += 1
+                counts[i + 1] += i > j
     across = np.cumsum(counts)
     entries, next_free = np.empty((across[-1], 2), np.int64), across[:-1].copy()
     for j in range(size):
@@ -144,7 +149,8 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
     """Blocks of L, those on the diagonal inverted, and whether all pivots were positive."""
     size = len(order)
     place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
+    for k in range(size):
+        place[order[k]] = k
     out = np.zeros((len(rows), B, B))
     work = np.zeros((size, B, B))
     for j in range(size):
@@ -205,7 +211,9 @@ def _solve_lower(starts, rows, values, x):
         for a in range(B):
             for c in range(width):
                 y[a, c] = L[a, 0] * x[j, 0, c] + L[a, 1] * x[j, 1, c] + L[a, 2] * x[j, 2, c] + L[a, 3] * x[j, 3, c]
-        x[j] = y
+        for a in range(B):
+            for c in range(width):
+                x[j, a, c] = y[a, c]
         for k in range(starts[j] + 1, starts[j + 1]):
             L, target = values[k], x[rows[k]]
             for a in range(B):
@@ -219,7 +227,9 @@ def _solve_upper(starts, rows, values, x):
     size, width = len(starts) - 1, x.shape[2]
     y = np.empty((B, width))
     for j in range(size - 1, -1, -1):
-        y[:] = x[j]
+        for a in range(B):
+            for c in range(width):
+                y[a, c] = x[j, a, c]
         for k in range(starts[j] + 1, starts[j + 1]):
             L, s = values[k], x[rows[k]]
             for a in range(B):

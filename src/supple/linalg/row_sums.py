@@ -31,7 +31,9 @@ def add_rows(rows, factors, matrices, base, out):
             share, row = factors[i, rows[j]], matrices[min(i, matrices.shape[0] - 1), rows[j]]
             for k in range(columns):
                 total[i, k] += share * row[k]
-    out[:] = total
+    for i in range(3):
+        for k in range(columns):
+            out[i, k] = total[i, k]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})

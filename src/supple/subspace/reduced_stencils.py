@@ -166,9 +166,7 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
                     if count == capacity:
                         capacity *= 2
                         first, second = _grow(first, capacity), _grow(second, capacity)
-                        wider = np.zeros((capacity, 4, 4))
-                        wider[:count] = out
-                        out = wider
+                        out = _grow_blocks(out, capacity)
                     place[a, b] = count
                     first[count], second[count] = a, b
                     count += 1
@@ -184,7 +182,18 @@ def _square(starts, blocks, values, size, vertices, operator, weight):
 @njit(cache=True)
 def _grow(array, capacity):
     wider = np.empty(capacity, array.dtype)
-    wider[: len(array)] = array
+    for k in range(len(array)):
+        wider[k] = array[k]
+    return wider
+
+
+@njit(cache=True)
+def _grow_blocks(blocks, capacity):
+    wider = np.zeros((capacity, 4, 4))
+    for k in range(len(blocks)):
+        for a in range(4):
+            for b in range(4):
+                wider[k, a, b] = blocks[k, a, b]
     return wider
 
 
