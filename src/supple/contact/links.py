@@ -11,12 +11,14 @@ def couple(vertices, start, column, value, Y):
     """Compliances between vertices with sparse rows and columns Y of A⁻¹, (k, r): (number of vertices, k)."""
     W, moved, row = np.empty((len(vertices), len(Y)), Y.dtype), np.ascontiguousarray(Y.T), np.empty(len(Y))
     for i in range(len(vertices)):
-        row[:] = 0.0
+        for j in range(len(Y)):
+            row[j] = 0.0
         for e in range(start[vertices[i]], start[vertices[i] + 1]):
             share, answer = value[e], moved[column[e]]
             for j in range(len(Y)):
                 row[j] += share * answer[j]
-        W[i] = row
+        for j in range(len(Y)):
+            W[i, j] = row[j]
     return W
 
 

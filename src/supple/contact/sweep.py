@@ -99,10 +99,15 @@ def spread(Y, force, q):
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def hold(grip, moved):
     """Brings the forces up to date, given how far contacts would have moved without them, (3, m), which follows."""
-    moved += grip.shift
-    grip.shift[:] -= moved
+    for axis in range(3):
+        for i in range(moved.shape[1]):
+            free = moved[axis, i]
+            moved[axis, i] += grip.shift[axis, i]
+            grip.shift[axis, i] = -free
     settle(grip.W, grip.normal, grip.goal, grip.friction, moved, grip.force, grip.tolerance, grip.passes)
-    grip.shift[:] += moved
+    for axis in range(3):
+        for i in range(moved.shape[1]):
+            grip.shift[axis, i] += moved[axis, i]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})

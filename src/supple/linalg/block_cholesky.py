@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from supple.linalg.compiled import block_njit
 from supple.linalg.copied_rows import copy_rows
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.vectors import copy_into
 
 __all__ = ["BlockCholesky", "multiply_blocks"]
 
@@ -129,9 +128,12 @@ def _fill(starts, columns, order):
     rows = np.empty(begin[-1], np.int64)
     counts = np.zeros(size + 1, np.int64)
     for j in range(size):
-        copy_into(np.flatnonzero(filled[j]), rows[begin[j] : begin[j + 1]])
-        for k in range(begin[j] + 1, begin[j + 1]):
-            counts[rows[k] + 1] += 1
+        at = begin[j]
+        for i in range(j, size):
+            if filled[j, i]:
+                rows[at] = i
+                at += 1
+                counts[i + 1] += i > j
     across = np.cumsum(counts)
     entries, next_free = np.empty((across[-1], 2), np.int64), across[:-1].copy()
     for j in range(size):
@@ -147,7 +149,8 @@ def _factor(starts, columns, data, order, begin, rows, across, entries):
     """Blocks of L, those on the diagonal inverted, and whether all pivots were positive."""
     size = len(order)
     place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
+    for k in range(size):
+        place[order[k]] = k
     out = np.zeros((len(rows), B, B))
     work = np.zeros((size, B, B))
     for j in range(size):

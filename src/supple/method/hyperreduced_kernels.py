@@ -77,12 +77,13 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
                 for r in range(ROWS):
                     for l in range(lanes):
                         P[i, r, begin + l] = t[PROJECTION + 3 * r + i, l]
-        if fit.size and len(fit) == count:  # one scalar fit for every row
-            coefficients[:] = np.dot(P.reshape(-1, count), fit).reshape(3, -1)
-        elif fit.size:
+        if fit.size and len(fit) != count:
             add_rows(np.arange(len(fit)), P.reshape(3, -1), fit.reshape(1, *fit.shape), nothing, coefficients)
-        else:
-            coefficients[:] = P.reshape(3, -1)
+        else:  # one scalar fit for every row, or none: projections are coefficients themselves
+            found = np.dot(P.reshape(-1, count), fit).reshape(3, -1) if fit.size else P.reshape(3, -1)
+            for i in range(3):
+                for k in range(found.shape[1]):
+                    coefficients[i, k] = found[i, k]
         add_rows(every, coefficients, answer, base, out)
         if len(grip.goal):
             press(grip, out)
