@@ -22,6 +22,10 @@ __all__ = ["Lessons", "record", "train"]
 
 FloatArray = NDArray[np.float64]
 _RULES = 0.05  # tolerance of contact rules, as in the paper
+_BESIDE, _LONG = (
+    2,
+    8,
+)  # iterates of a pose that the basis knows beside its equilibrium, where there were more than so many
 _FORCES = 0.04  # that of the elements' rule, as in the authors' code
 
 
@@ -51,16 +55,28 @@ def train(case: Case, lessons: Lessons) -> ArticulatedModel:
     """The model of a body, a domain a bone."""
     body, rig, rng = case.body, case.rig, np.random.default_rng(0)
     pulled = pull_back_all(rig, lessons.poses, lessons.x)
-    columns = contact_columns(body, rig, lessons.poses, lessons.x, SelfContact(body.mesh))
-    whole = lead_with_contacts(pulled_back_basis(pulled, body.mass, rank=case.rank), columns)
+    poses, x = _add_iterates(case, lessons)
+    shapes = pull_back_all(rig, poses, x)
+    columns = contact_columns(body, rig, poses, x, SelfContact(body.mesh))
+    whole = lead_with_contacts(pulled_back_basis(shapes, body.mass, rank=case.rank), columns)
     domains = bone_domains(body, rig.skeleton, rig.influences)
     interface = Interface.of(domains, bond=FITTING)
-    bases = DomainBases.cut(domains, whole, whole.project_all(pulled)).diagonalised(interface)
+    bases = DomainBases.cut(domains, whole, whole.project_all(shapes)).diagonalised(interface)
     begin = time.perf_counter()
     model = make_articulated(bases, interface, rig, lessons.poses, bases.project_all(pulled), rng, tolerance=_FORCES)
     model = replace(model, facts={**model.facts, "cubature_s": time.perf_counter() - begin})
     poses = np.concatenate([rig.neutral[None], lessons.poses])
     shapes = np.concatenate([0.0 * pulled[:1], pulled])
-    return learn_contacts(
-        body, rig, model, poses, shapes, CONTACT, rng, iterates=[None, *lessons.iterates], tolerance=_RULES
-    )
+    return learn_contacts(body, rig, model, poses, shapes, CONTACT, rng, tolerance=_RULES)
+
+
+def _add_iterates(case: Case, lessons: Lessons) -> tuple[FloatArray, FloatArray]:
+    """Poses (s, p) and positions [m], (s, n, 3), of the equilibria and of some iterates on the way to those where
+    contact made it long: shapes of flesh that is pressed more or less than in the end."""
+    poses, x = [], []
+    for pose, end, iterates in zip(lessons.poses, lessons.x, lessons.iterates, strict=True):
+        some = np.linspace(len(iterates) // 4, len(iterates) - 1, _BESIDE + 1).astype(int)[:-1]
+        shapes = [case.rig.positions(pose) + iterates[k] for k in some] if len(iterates) > _LONG else []
+        x += [*shapes, end]
+        poses += [pose] * (1 + len(shapes))
+    return np.array(poses), np.array(x)

@@ -17,12 +17,14 @@ from supple.method.frozen_contacts import weigh_vertices
 from supple.rig import SkinnedRig
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["ContactSampler", "between", "find_flesh", "look_at_iterates"]
+__all__ = ["AROUND", "ContactSampler", "around", "between", "find_flesh", "look_at_iterates"]
 
 FloatArray = NDArray[np.float64]
 #: Shares of the way from the equilibrium to the free shape, finer where contacts are to balance.
 LEARNED = tuple((number / 24) ** 3 for number in range(25))
 JUDGED = tuple(((number + 0.5) / 24) ** 3 for number in (1, 4, 8, 13, 19))  #: the same for looks that are held out
+SPREAD = 0.01, 0.3  #: shares of that way by which states about the equilibrium are apart from it
+AROUND = 24, 6  #: such states to learn from, and to judge by
 MOST_ITERATES = 32  #: of Newton's method in full space, of which a pose learns
 
 
@@ -71,6 +73,24 @@ class ContactSampler:
 def between(sampler: ContactSampler, shapes: Shapes, shares: Sequence[float]) -> list[Look]:
     """Looks at a pose at shares of the way from the equilibrium to the shape without contact."""
     return [sampler.look(shapes.pose, shapes.touching + s * (shapes.free - shapes.touching)) for s in shares]
+
+
+def around(
+    sampler: ContactSampler, shapes: Shapes, stiffness: FloatArray, count: int, rng: np.random.Generator
+) -> list[Look]:
+    """Looks at a pose at random states about its equilibrium, farther where coordinates are softer: their stiffness at
+    rest is given, (r,).
+
+    On the way to the shape without contact flesh moves in one direction; what holds it in all others, too, must not
+    slip through between the few contacts of a rule.
+    """
+    away = shapes.free - shapes.touching
+    size = float(np.sqrt((stiffness * away**2).sum() / len(away)))
+    found = []
+    for spread in np.exp(rng.uniform(*np.log(SPREAD), count)):
+        apart = spread * size / np.sqrt(stiffness) * rng.standard_normal(len(away))
+        found.append(sampler.look(shapes.pose, shapes.touching + spread * away + apart))
+    return found
 
 
 def look_at_iterates(sampler: ContactSampler, pose: FloatArray, iterates: NDArray[np.floating]) -> list[Look]:

@@ -15,7 +15,17 @@ from supple.cubature.train_contact_rules import Look, train_contact_rules
 from supple.elastic import Body
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.contact_samples import JUDGED, LEARNED, ContactSampler, Shapes, between, find_flesh, look_at_iterates
+from supple.method.contact_samples import (
+    AROUND,
+    JUDGED,
+    LEARNED,
+    ContactSampler,
+    Shapes,
+    around,
+    between,
+    find_flesh,
+    look_at_iterates,
+)
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.rig import SkinnedRig
@@ -65,8 +75,9 @@ def learn_contacts(
             except ConvergenceError:
                 continue
             kept.append(pose)
-            learned.append(between(sampler, found, LEARNED))
-            judged.append(between(sampler, found, JUDGED))
+            stiffness, draws = model.basis.importance, np.random.default_rng([number, 9])
+            for some, shares, count in ((learned, LEARNED, AROUND[0]), (judged, JUDGED, AROUND[1])):
+                some.append(between(sampler, found, shares) + around(sampler, found, stiffness, count, draws))
             passed = iterates[number] if len(iterates) else None
             if passed is not None:
                 looks = look_at_iterates(sampler, pose, passed)

@@ -75,7 +75,7 @@ class TrainingTable(Section):
         description='posespace: poses with a basis of their own, at most; contact.self = "rules": poses with a rule',
     )
     iterates: bool = Field(
-        default=True,
+        default=False,
         description='contact.self = "rules": learn also from every Newton iterate of the poses with a rule, settled in '
         "full space",
     )
