@@ -67,6 +67,7 @@ def learn_contacts(
     learned: list[list[Look]] = []
     judged: list[list[Look]] = []
     kept: list[FloatArray] = []
+    seed = rng.integers(2**32)  # all poses have the same random states
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # of states that serve to learn only
         for number, (pose, u) in enumerate(zip(poses, shapes, strict=True)):
@@ -75,14 +76,10 @@ def learn_contacts(
             except ConvergenceError:
                 continue
             kept.append(pose)
-            stiffness, draws = model.basis.importance, np.random.default_rng([number, 9])
-            for some, shares, count in ((learned, LEARNED, AROUND[0]), (judged, JUDGED, AROUND[1])):
-                some.append(between(sampler, found, shares) + around(sampler, found, stiffness, count, draws))
             passed = iterates[number] if len(iterates) else None
-            if passed is not None:
-                looks = look_at_iterates(sampler, pose, passed)
-                learned[-1] += [look for k, look in enumerate(looks) if k % 4 != 1]
-                judged[-1] += looks[1::4]
+            taught, held_out = _look_at(sampler, found, model.basis.importance, np.random.default_rng(seed), passed)
+            learned.append(taught)
+            judged.append(held_out)
         if not kept:
             raise TrainingError(
                 f"none of {len(poses)} poses has an equilibrium with self-contact: train with other poses, or use "
@@ -100,6 +97,27 @@ def learn_contacts(
         "contact_heldout_error": rules.heldout_error,
     }
     return replace(model, contacts=rules.rules, facts={**model.facts, **facts})
+
+
+def _look_at(
+    sampler: ContactSampler,
+    shapes: Shapes,
+    importance: FloatArray,
+    rng: np.random.Generator,
+    iterates: NDArray[np.floating] | None,
+) -> tuple[list[Look], list[Look]]:
+    """Looks at a pose to learn from, and to judge by; none where nothing touches even in the shape without contact."""
+    if not len(sampler.look(shapes.pose, shapes.free).pairs):
+        return [], []
+    learned, judged = (
+        between(sampler, shapes, shares) + around(sampler, shapes, importance, count, rng)
+        for shares, count in ((LEARNED, AROUND[0]), (JUDGED, AROUND[1]))
+    )
+    if iterates is not None:
+        looks = look_at_iterates(sampler, shapes.pose, iterates)
+        learned += [look for k, look in enumerate(looks) if k % 4 != 1]
+        judged += looks[1::4]
+    return learned, judged
 
 
 def choose_apart(rig: SkinnedRig, poses: FloatArray, count: int) -> NDArray[np.int64]:
