@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from supple.cubature.contact_rules import ContactRules, blend_shares, join_pairs, pack_rules
+from supple.cubature.contact_rules import ContactRules, pack_rules
+from supple.cubature.packed_rules import find_nearest_two
 from supple.cubature.train_contact_rules import Flesh, Look, train_contact_rules
 from supple.errors import TrainingError
 from supple.rig.relative_poses import RelativePoses
@@ -63,10 +64,37 @@ def test_a_rule_is_right_in_its_pose(learned) -> None:
             assert np.linalg.norm(found - wanted) <= 2.0 * 0.02 * np.linalg.norm(wanted)
 
 
+def rules_at(*weights: float, vertices: tuple[int, ...] = (3, 4)) -> ContactRules:
+    """Rules of one contact each, in poses of the lower bone that are one radian apart."""
+    poses = bent(*np.arange(float(len(weights))))
+    seen = RelativePoses.of(BONES, 0, 1, flesh().surface_of(1), poses)
+    at = np.array([seen.locate(*BONES.transforms(pose))[0] for pose in poses])
+    rules = [(np.array([[v, 5]], np.int32), np.array([w])) for v, w in zip(vertices, weights, strict=True)]
+    return ContactRules((pack_rules(seen, at, rules),))
+
+
 def test_shares_sum_to_one_and_a_pose_that_is_met_has_all() -> None:
-    np.testing.assert_allclose(blend_shares(np.array([0.0, 2.0])), [1.0, 0.0])
-    np.testing.assert_allclose(blend_shares(np.array([1.0, 3.0])), [0.75, 0.25])
-    np.testing.assert_allclose(blend_shares(np.array([0.3])), [1.0])
+    rules = rules_at(1.0, 1.0)
+    for angle in (0.1, 0.35, 0.5, 0.8):
+        shares = rules.choose(BONES, bent(angle)[0]).weights
+        assert len(shares) == 2
+        assert shares.sum() == pytest.approx(1.0)
+        other = 0.5 + 0.5 * np.sin(angle - 0.5) / np.sin(0.5)  # along the chord, which is all that two poses tell of
+        np.testing.assert_allclose(shares, [1.0 - other, other], rtol=1e-9)
+    np.testing.assert_allclose(rules.choose(BONES, bent(1.0)[0]).weights, [1.0], rtol=1e-6)
+    np.testing.assert_allclose(rules_at(0.3, vertices=(3,)).choose(BONES, bent(0.0)[0]).weights, [0.3])
+
+
+def test_the_nearest_two_of_thousands_are_found() -> None:
+    rng = np.random.default_rng(5)
+    at = rng.standard_normal((4000, 6)) * [3.0, 2.0, 1.0, 0.1, 0.01, 0.0]
+    at = at[np.argsort(at[:, 0])]
+    for point in (*rng.standard_normal((50, 6)), at[17], at[0] - 9.0):
+        distance = np.linalg.norm(at[100:3900] - point, axis=1)
+        one, other, least, second = find_nearest_two(at, 100, 3900, point)
+        assert [one - 100, other - 100] == np.argsort(distance)[:2].tolist()
+        np.testing.assert_allclose([least, second], np.sort(distance)[:2])
+    assert find_nearest_two(at, 7, 8, at[9])[:2] == (7, -1)
 
 
 def test_between_two_poses_both_rules_count(learned) -> None:
@@ -111,9 +139,9 @@ def test_flesh_that_touches_itself_belongs_to_the_joint_beside_it() -> None:
 
 
 def test_pairs_named_twice_are_one() -> None:
-    pairs, weights = join_pairs(np.array([[4, 1], [2, 1], [4, 1]], np.int32), np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(pairs, [[2, 1], [4, 1]])
-    np.testing.assert_allclose(weights, [2.0, 4.0])
+    chosen = rules_at(1.0, 3.0, vertices=(4, 4)).choose(BONES, bent(0.5)[0])
+    np.testing.assert_array_equal(chosen.pairs, [[4, 5]])
+    np.testing.assert_allclose(chosen.weights, [2.0])
 
 
 def test_looks_without_poses_are_refused() -> None:

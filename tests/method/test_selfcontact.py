@@ -23,6 +23,7 @@ from supple.material import Corotational
 from supple.mesh import TetMesh
 from supple.method import FullSolver, SkinnedModel, SkinnedSolver
 from supple.method.contact_samples import LEARNED, ContactSampler, Shapes, between
+from supple.method.selfcontact import RuledTouching, recall_pairs
 from supple.method.selfcontact_training import choose_apart, learn_contacts
 from supple.rig import Held, Skeleton, SkinnedRig
 from supple.solve import Inputs, Moment
@@ -94,6 +95,30 @@ def test_rules_do_what_all_contacts_do() -> None:
     deepest = [own.find(x).depth.max(initial=0.0) for x in ends]
     assert deepest[1] < 1.5 * max(deepest[0], 0.01 * own.edge)
     assert deepest[2] > 5.0 * deepest[1]
+
+
+def test_compiled_rounds_end_where_those_for_everything_end() -> None:
+    """Those that know colliders too."""
+    rig, held, body, poses = finger()
+    ends = []
+    for contact, compiled in ((RULES, True), (RULES, False), (None, False)):
+        solver = SkinnedSolver(body, rig, trained(), integrator="static", contact=contact)
+        if contact is not None and not compiled:
+            assert isinstance(solver._touching, RuledTouching)
+            solver._touching._rounds = None
+        states, reports = run(solver, poses, held)
+        ends.append(solver.positions(states[-1]))
+        if contact is not None:
+            assert reports[-1].contacts > 0
+            assert all(report.contact_settled for report in reports)
+    assert np.linalg.norm(ends[1] - ends[0]) < 3e-3 * np.linalg.norm(ends[2] - ends[0])
+
+
+def test_a_vertex_goes_on_from_the_triangle_of_the_same_bone() -> None:
+    owners = np.array([0, 0, 1, 1, 2])  # of triangles
+    pairs = np.array([[3, 0], [5, 2], [5, 4], [9, 3]], np.int32)
+    known = np.array([[3, 1], [5, 4], [5, 3], [7, 0], [9, 0]], np.int32)
+    np.testing.assert_array_equal(recall_pairs(pairs, known, owners), [[3, 1], [5, 3], [5, 4], [9, 3]])
 
 
 def test_where_nothing_touches_rules_change_nothing() -> None:

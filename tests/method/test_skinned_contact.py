@@ -19,7 +19,7 @@ from supple.cubature import Rule
 from supple.elastic import Body, Damping
 from supple.material import StableNeoHookean
 from supple.method import FullSolver, skinned_touch
-from supple.method.frozen_contacts import freeze_contacts, weigh_vertices
+from supple.method.placed_contacts import freeze_placed
 from supple.method.reduced_loads import STILL
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
@@ -30,6 +30,7 @@ from supple.shape import make_shape
 from supple.solve import Gravity, Inputs, Moment, Placement
 from supple.subspace import diagonalise
 from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
+from supple.subspace.vertex_shapes import VertexShapes
 
 DOWN = Gravity(np.array([1.0, -9.81, 2.0]))
 BALL: tuple[Collider, ...] = (Sphere(0.2),)
@@ -194,7 +195,7 @@ def test_restart_in_contact_equals_the_uninterrupted_run_bit_for_bit(integrator:
 
 
 def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_find_gaps", "push_back", "find_axes", "find_energy"):
+    for name in ("find_gap", "press", "_is_like", "_add_square", "push_back", "find_axes", "find_energy"):
         monkeypatch.setattr(skinned_touch, name, getattr(skinned_touch, name).py_func)
     pull, stiffen, height = (loop.py_func for loop in STILL_TOUCHING[:3])
     _, rig, _, body, model = rod(10)
@@ -213,7 +214,8 @@ def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> No
     )  # fmt: skip
     shapes = np.concatenate([rig.rest[:, :, None], model.basis.columns.reshape(n, 3, rank)], axis=2)
     loads = 0.0, np.zeros((0, 0)), np.zeros(rank)
-    data = (loads, freeze_contacts(potential, weigh_vertices(contacts, n) @ shapes.reshape(n, -1)))
+    placed = freeze_placed(potential, rig, VertexShapes.of(model.basis, np.arange(n)), rig.neutral)
+    data = (loads, placed)
 
     def energy(q: np.ndarray) -> float:
         return potential.energy(shapes @ np.concatenate([[1.0], q]))

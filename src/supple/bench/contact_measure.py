@@ -17,23 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.bench.contact_case import CONTACT, Case
+from supple.bench.contact_lessons import record, train
 from supple.contact.self_contact import SelfContact
 from supple.contact.settings import ContactSettings
 from supple.errors import SuppleWarning
-from supple.method import ArticulatedModel, FullSolver, SkinnedSolver, make_articulated
-from supple.method.selfcontact_training import learn_contacts
+from supple.method import ArticulatedModel, FullSolver, SkinnedSolver
 from supple.solve import Inputs, Moment
-from supple.subspace import DomainBases, Interface, bone_domains
-from supple.subspace.contact_columns import contact_columns, lead_with_contacts
-from supple.subspace.interface import FITTING
-from supple.subspace.pulled_back import pull_back_all, pulled_back_basis
 
-__all__ = ["Measured", "Run", "measure", "train"]
+__all__ = ["Measured", "Run", "measure"]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
 _RULES = replace(CONTACT, rules=True)
-_TOLERANCE = 0.05  # of the rules, as in the paper
 _AGAIN = 2  # runs of which the shorter time of every frame counts
 
 
@@ -74,28 +69,15 @@ def measure(case: Case) -> Measured:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what does not settle is measured
         begin = time.perf_counter()
-        recorded = _play(_full(case, "static"), case, np.concatenate([case.rig.neutral[None], case.learned])).x
-        model = train(case, recorded)
+        lessons = record(case)
+        model = train(case, lessons)
         spent = time.perf_counter() - begin
-        full = _play(_full(case, case.integrator), case, case.played)
+        shown = case.shown
+        full = _play(_full(case, case.integrator), case, case.played[np.concatenate([[0], 1 + shown])])
         free, every, rules = (_play_again(case, model, contact) for contact in (None, CONTACT, _RULES))
-        repeat = _repeat(case, recorded)
+        repeat = _repeat(case, lessons.x[-1])
     measured = Measured(case, full, free, every, rules, {})
     return replace(measured, row={**_tell(measured, model), "repeat_error": repeat, "train_s": spent})
-
-
-def train(case: Case, recorded: FloatArray) -> ArticulatedModel:
-    """The model of a body recorded at positions (t, n, 3) [m] in the poses to learn from, a domain a bone."""
-    body, rig, rng = case.body, case.rig, np.random.default_rng(0)
-    pulled = pull_back_all(rig, case.learned, recorded)
-    columns = contact_columns(body, rig, case.learned, recorded, SelfContact(body.mesh))
-    whole = lead_with_contacts(pulled_back_basis(pulled, body.mass, rank=case.rank), columns)
-    domains = bone_domains(body, rig.skeleton, rig.influences)
-    interface = Interface.of(domains, bond=FITTING)
-    bases = DomainBases.cut(domains, whole, whole.project_all(pulled)).diagonalised(interface)
-    model = make_articulated(bases, interface, rig, case.learned, bases.project_all(pulled), rng, tolerance=_TOLERANCE)
-    poses, shapes = np.concatenate([rig.neutral[None], case.learned]), np.concatenate([0.0 * pulled[:1], pulled])
-    return learn_contacts(body, rig, model, poses, shapes, CONTACT, rng, tolerance=_TOLERANCE)
 
 
 def _full(case: Case, integrator: str) -> FullSolver:
@@ -132,12 +114,14 @@ def _play(solver: Any, case: Case, poses: FloatArray) -> Run:
     )  # fmt: skip
 
 
-def _repeat(case: Case, recorded: FloatArray) -> float:
+def _repeat(case: Case, last: FloatArray) -> float | None:
     """How far full space is from itself at the last pose learned from, reached in two thirds of the steps."""
+    if not case.repeats:
+        return None
     poses = np.concatenate([case.rig.neutral[None], case.learned])
     some = np.unique(np.linspace(0, len(poses) - 1, max(2 * len(poses) // 3, 2)).astype(int))
     again = _play(_full(case, "static"), case, poses[some]).x
-    return _distance(again[-1:], recorded[-1:], case.rig.rest)
+    return _distance(again[-1:], last[None], case.rig.rest)
 
 
 def _tell(measured: Measured, model: ArticulatedModel) -> Row:
@@ -147,7 +131,9 @@ def _tell(measured: Measured, model: ArticulatedModel) -> Row:
     resolved = [measured.resolve(run) for run in (every, rules)]
     touching = every.contacts > 0
     worst = int(np.argmax(every.contacts))
-    skin = np.array([case.rig.positions(pose) for pose in case.played[1:]])
+    shown = case.shown
+    skin = np.array([case.rig.positions(pose) for pose in case.played[1 + shown]])
+    looking = [run.detect / run.total for run in (every, rules)]
     return {
         "case": case.name,
         "tets": len(case.body.mesh.tets),
@@ -155,6 +141,7 @@ def _tell(measured: Measured, model: ArticulatedModel) -> Row:
         "poses": len(case.learned),
         "rank": model.basis.rank,
         "elements": model.rule.size,
+        "cubature_s": model.facts["cubature_s"],
         "full_ms": full.total.mean(),
         "reduced_ms": rules.total.mean(),
         "speedup": full.total.mean() / rules.total.mean(),
@@ -171,12 +158,14 @@ def _tell(measured: Measured, model: ArticulatedModel) -> Row:
         "contact_speedup_max": resolved[0][worst] / resolved[1][worst],
         "contact_share_max": float((resolved[1] / rules.total).max()),
         "contact_share_max_full": float((resolved[0] / every.total).max()),
+        "look_share_max": float(looking[1].max()),
+        "look_share_max_full": float(looking[0].max()),
         "penetration_full": _deepest(full, own),
         "penetration_reduced": _deepest(rules, own),
         "penetration_free": _deepest(measured.free, own),
-        "rms_error": _distance(rules.x, full.x, case.rig.rest),
-        "patch_error": _patch_error(rules, full, skin, own),
-        "error_all": _distance(every.x, full.x, case.rig.rest),
+        "rms_error": _distance(rules.x[shown], full.x, case.rig.rest),
+        "patch_error": _patch_error(rules.x[shown], full.x, skin, own),
+        "error_all": _distance(every.x[shown], full.x, case.rig.rest),
         "rules_to_all": _distance(rules.x, every.x, case.rig.rest),
         "heldout_error": model.facts["contact_heldout_error"],
     }
@@ -187,10 +176,10 @@ def _distance(x: FloatArray, wanted: FloatArray, origin: FloatArray) -> float:
     return float(np.linalg.norm(x - wanted) / np.linalg.norm(wanted - origin))
 
 
-def _patch_error(run: Run, full: Run, skin: FloatArray, own: SelfContact) -> float | None:
+def _patch_error(found: FloatArray, full: FloatArray, skin: FloatArray, own: SelfContact) -> float | None:
     """The distance at vertices that touch in full space or beside it, relative to the way from the skinned shape."""
     apart, way = 0.0, 0.0
-    for x, wanted, origin in zip(run.x, full.x, skin, strict=True):
+    for x, wanted, origin in zip(found, full, skin, strict=True):
         patch = np.union1d(own.find(wanted).vertex, own.find(origin).vertex)
         apart += float(((x - wanted)[patch] ** 2).sum())
         way += float(((wanted - origin)[patch] ** 2).sum())

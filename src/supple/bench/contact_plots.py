@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.bench.contact_measure import Measured, Run
+from supple.bench.contact_measure import Measured
 from supple.picture import Camera, find_bounds, join_pictures, plot_lines, render, save_picture
 from supple.rig import SkinnedRig
 
@@ -47,18 +47,20 @@ def save_contact_plots(folder: Path | None, measured: Measured) -> None:
 def _draw(measured: Measured) -> NDArray[np.uint8]:
     """The frame with most contacts, without contact, with rules and in full space."""
     case = measured.case
-    worst = int(np.argmax(measured.every.contacts))
-    shown: list[tuple[str, Run]] = [
-        ("without contact", measured.free), ("rules", measured.rules), ("full space", measured.full)
+    place = int(np.argmax(measured.every.contacts[case.shown]))
+    worst = case.shown[place]
+    shown = [
+        ("without contact", measured.free.x[worst]), ("rules", measured.rules.x[worst]),
+        ("full space", measured.full.x[place]),
     ]  # fmt: skip
     azimuth, elevation = _VIEWS.get(case.name, (20.0, 15.0))
-    bounds = find_bounds([run.x[worst] for _, run in shown])
+    bounds = find_bounds([x for _, x in shown])
     camera = Camera.fit(bounds, aspect=_WIDTH / _HEIGHT, azimuth=azimuth, elevation=elevation)
     triangles, colours = case.body.mesh.surface_triangles(), _colour(case.rig)
     return join_pictures(
         [
-            render(run.x[worst], triangles, camera=camera, colour=colours, caption=label, width=_WIDTH, height=_HEIGHT)
-            for label, run in shown
+            render(x, triangles, camera=camera, colour=colours, caption=label, width=_WIDTH, height=_HEIGHT)
+            for label, x in shown
         ]
     )
 

@@ -40,7 +40,10 @@ def load_hand(folder: Path, size: str) -> Case:
     body = Body.build(TetMesh.clean(vertices, mesh["tets"]), Corotational(young=5000.0, poisson=0.08), pins)
     poses = _read_poses(stored["training_poses.npz"])
     learned = poses[_LEARNED[size]]
-    return Case("hand", body, rig, learned, poses[_PLAYED[size]], len(learned), _AUTHORS)
+    return Case(
+        "hand", body, rig, learned, poses[_PLAYED[size]], len(learned), _AUTHORS,
+        most_full=10**6 if size == "small" else 4, repeats=False,
+    )  # fmt: skip
 
 
 def _load_skeleton(path: Path) -> FreeBones:

@@ -126,20 +126,22 @@ class Detector:
 
     def _foresee_own(self, x: FloatArray, predicted: FloatArray, known: IntArray) -> Contacts:
         """Candidates of a step for contacts of the body with itself."""
-        own = self._own()
+        own = self.own
         found = own.to_contacts(find_on_way(own, x, predicted, known), predicted)
         return self._remember(self._add_edges(found, predicted), known, predicted)
 
     def _detect_own(self, x: FloatArray, known: IntArray) -> Contacts:
         """Contacts of the body with itself at x [m], (n, 3)."""
-        own = self._own()
+        own = self.own
         return self._add_edges(own.to_contacts(find_from(own, x, known), x), x)
 
     def _keep(self, found: Contacts, previous: Contacts) -> Contacts:
         """Contacts that stand for as much as in an earlier look of the step."""
         return keep_areas(found, previous)
 
-    def _own(self) -> SelfContact:
+    @property
+    def own(self) -> SelfContact:
+        """What finds contacts of the body with itself, where they are asked for."""
         assert self._self is not None
         return self._self
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.detector import Detector
+from supple.contact.rule_look import OPEN
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 
@@ -20,7 +21,6 @@ __all__ = ["RuledDetector"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_OPEN = 0.5  # mean edges in front of a triangle up to which a contact is a candidate of the step
 
 
 class RuledDetector(Detector):
@@ -37,7 +37,7 @@ class RuledDetector(Detector):
     def reads(self) -> IntArray:
         """Vertices whose positions the next look reads, ascending: around the triangles of pairs, and around their
         vertices, for of a vertex's ring counts what faces a contact."""
-        own = self._own()
+        own = self.own
         corners = np.unique(np.concatenate([self._pairs[:, 0], own.triangles[self._pairs[:, 1]].ravel()]))
         counts = own.fans.start[corners + 1] - own.fans.start[corners]
         first = np.repeat(own.fans.start[corners] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
@@ -46,7 +46,7 @@ class RuledDetector(Detector):
 
     def slide(self, x: FloatArray) -> bool:
         """Let every vertex go on to the nearest triangle around its own at positions x [m], (n, 3); whether one did."""
-        touching = self._own().follow(self._pairs, x)
+        touching = self.own.follow(self._pairs, x)
         moved = bool((touching.triangle != self._pairs[:, 1]).any())
         self._pairs = np.column_stack([self._pairs[:, 0], touching.triangle])
         return moved
@@ -62,11 +62,11 @@ class RuledDetector(Detector):
 
     def _look(self, x: FloatArray) -> Contacts:
         """The contacts at positions x [m], (n, 3); open ones among them."""
-        own = self._own()
+        own = self.own
         touching = own.follow(self._pairs, x)  # from where the step began: its looks read the same positions
         # Led to the border of its own surroundings, a vertex is beside the last triangle, not behind it
         beside = (touching.depth > 0.0) & (touching.barycentric == 0.0).any(axis=1)
-        rows = np.flatnonzero((touching.depth > -_OPEN * own.edge) & ~beside)
+        rows = np.flatnonzero((touching.depth > -OPEN * own.edge) & ~beside)
         # A vertex that two rules led to one triangle touches it once
         now = np.column_stack([touching.vertex, touching.triangle])[rows]
         _, first, place = np.unique(now, axis=0, return_index=True, return_inverse=True)

@@ -90,7 +90,8 @@ class SelfContact:
         self._surface = RestSurface.build(mesh)
         surface = TriMesh(mesh.vertices, self.triangles)
         self._areas = surface.areas()
-        self._rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
+        rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
+        self._rings = np.asarray(rings, np.float64)
         self._around = Neighbourhood.build(mesh, rest_distance, ignored)
         self.edge = surface.mean_edge()
         """Mean edge of the surface [m]."""
@@ -171,6 +172,10 @@ class SelfContact:
         kept = np.flatnonzero((np.abs(depth) < reach) & (weights.min(axis=1, initial=0.0) > BEYOND))
         found = vertices[kept], triangle[kept], weights[kept], normal[kept], depth[kept]
         return Touching(*found, np.full(len(kept), -1, np.int32))
+
+    def arrays(self) -> tuple[IntArray, FloatArray, Fans, Neighbourhood, FloatArray, FloatArray, float]:
+        """Triangles, rest positions, fans, surroundings, areas of triangles and rings, and slack, for other loops."""
+        return self.triangles, self.mesh.vertices, self.fans, self._around, self._areas, self._rings, self._slack
 
     def to_contacts(self, touching: Touching, x: FloatArray) -> Contacts:
         """The same as contacts at positions x [m], (n, 3).

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from supple.cubature.packed_rules import PackedRules, blend_all
 from supple.rig.relative_poses import RelativePoses
 from supple.rig.skeleton import Skeleton
 
@@ -55,33 +56,6 @@ class PairRules:
     def bones(self) -> tuple[int, int]:
         return self.seen.bone, self.seen.neighbour
 
-    @cached_property
-    def _tree(self) -> KDTree:
-        return KDTree(self.at)
-
-    def blend(self, R: FloatArray, t: FloatArray) -> tuple[IntArray, FloatArray] | None:
-        """Pairs and weights for a pose of the bones; None where no rule fits.
-
-        A rule without contacts knows nothing of weights: the other one then counts wholly.
-        """
-        at, beside = self.seen.locate(R, t)
-        distance, nearest = self._tree.query(at, k=min(2, len(self.at)))
-        distance, nearest = np.atleast_1d(distance), np.atleast_1d(nearest)
-        if float(np.hypot(distance[0], beside)) > self.reach:
-            return None
-        shares = blend_shares(distance)
-        filled = self.start[nearest + 1] > self.start[nearest]
-        if filled.any():
-            shares = np.where(filled, shares, 0.0)
-            shares /= shares.sum() if shares.sum() > 0.0 else 1.0
-        parts = [self._one(int(pose)) for pose in nearest]
-        pairs = np.concatenate([pairs for pairs, _ in parts])
-        return pairs, np.concatenate([share * weights for share, (_, weights) in zip(shares, parts, strict=True)])
-
-    def _one(self, pose: int) -> tuple[IntArray, FloatArray]:
-        own = slice(int(self.start[pose]), int(self.start[pose + 1]))
-        return self.pairs[own], self.weights[own]
-
 
 @dataclass(frozen=True, eq=False)
 class ContactRules:
@@ -91,18 +65,12 @@ class ContactRules:
 
     def choose(self, skeleton: Skeleton, pose: FloatArray) -> ChosenContacts:
         """What to look at in a pose; a vertex that several rules name on one triangle counts for all of them."""
-        R, t = skeleton.transforms(pose)
-        found, lacking = [], []
-        for rule in self.rules:
-            blended = rule.blend(R, t)
-            if blended is None:
-                lacking.append(rule.bones)
-            else:
-                found.append(blended)
-        pairs = np.concatenate([np.zeros((0, 2), np.int32), *(one for one, _ in found)])
-        weights = np.concatenate([np.zeros(0), *(one for _, one in found)])
-        counts = weights > 0.0
-        return ChosenContacts(*join_pairs(pairs[counts], weights[counts]), tuple(lacking))
+        pairs, weights, lacking = blend_all(self._packed, *skeleton.transforms(pose))
+        return ChosenContacts(pairs, weights, tuple(self.rules[k].bones for k in np.flatnonzero(lacking)))
+
+    @cached_property
+    def _packed(self) -> PackedRules:
+        return PackedRules.of(self.rules)
 
     def digest(self, update: Callable[[bytes], object]) -> None:
         """Feed everything that decides what is looked at to a fingerprint."""
@@ -114,19 +82,6 @@ class ContactRules:
     def largest(self) -> int:
         """Contacts of the largest rule."""
         return max((int(np.diff(rule.start).max(initial=0)) for rule in self.rules), default=0)
-
-
-def blend_shares(distance: FloatArray) -> FloatArray:
-    """Shares of the nearest rules at these distances [m], (k,): they sum to one, and one that is met has all."""
-    if len(distance) == 1 or distance[0] == 0.0:
-        return np.asarray(np.eye(1, len(distance))[0], np.float64)
-    return np.asarray(distance[::-1] / distance.sum())
-
-
-def join_pairs(pairs: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs that are all different, by vertex and then triangle, with the sums of their weights."""
-    kept, place = np.unique(pairs, axis=0, return_inverse=True)
-    return kept, np.asarray(np.bincount(place.ravel(), weights, len(kept)), np.float64)
 
 
 def find_reach(seen: RelativePoses, at: FloatArray) -> float:

@@ -57,12 +57,15 @@ class Flesh:
 
         Flesh of one bone touches itself because a neighbour moves: that beyond the nearest joint ([TOK14] 4.1).
         """
-        majority = np.sort(self.owners[corners], axis=1)[:, 1]  # of three, the middle has it
-        both = np.column_stack([self.owners[vertices], majority])
+        both = np.column_stack([self.owners[vertices], _find_majority(self.owners[corners])])
         alone = np.flatnonzero(both[:, 0] == both[:, 1])
         for row in alone:
             both[row, 1] = self._beyond_joint(int(both[row, 0]), self.rest[vertices[row]])
         return np.sort(both, axis=1)
+
+    def triangle_owners(self) -> NDArray[np.int64]:
+        """Bone of every triangle, (k,)."""
+        return _find_majority(self.owners[self.triangles])
 
     def _beyond_joint(self, bone: int, point: FloatArray) -> int:
         """The bone that the joint of a bone nearest to a point leads to; itself if it has none."""
@@ -79,6 +82,10 @@ class Flesh:
         surface = np.unique(self.triangles)
         own = surface[self.owners[surface] == bone]
         return self.rest[own if len(own) else surface]
+
+
+def _find_majority(owners: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray(np.sort(owners, axis=1)[:, 1])  # of three, the middle has it
 
 
 class LearnedRules(NamedTuple):

@@ -29,6 +29,7 @@ class RulesBeside:
         self, rig: SkinnedRig, rules: ContactRules, flesh: Flesh, detector: MixedDetector, is_static: bool
     ) -> None:
         self._rig, self._rules, self._flesh, self._detector = rig, rules, flesh, detector
+        self._owners = flesh.triangle_owners()
         self._known = frozenset((min(rule.bones), max(rule.bones)) for rule in rules.rules)
         self._pairs, self._weights = np.zeros((0, 2), np.int32), np.zeros(0)
         self._covered: frozenset[tuple[int, int]] = frozenset()
@@ -39,7 +40,7 @@ class RulesBeside:
         full."""
         pairs, weights, lacking = self._rules.choose(self._rig.skeleton, pose)
         self._covered = self._known - {(min(bones), max(bones)) for bones in lacking}
-        self._weights, self._pairs = weights, recall_pairs(pairs, known)
+        self._weights, self._pairs = weights, recall_pairs(pairs, known, self._owners)
         self._place = stance.place(q)
         self._detector.stand(self._place if self._is_static else None)
         self._choose(full)

@@ -17,12 +17,15 @@ from supple.method.frozen_contacts import weigh_vertices
 from supple.rig import SkinnedRig
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["ContactSampler", "between", "find_flesh"]
+__all__ = ["AROUND", "ContactSampler", "around", "between", "find_flesh", "look_at_iterates"]
 
 FloatArray = NDArray[np.float64]
 #: Shares of the way from the equilibrium to the free shape, finer where contacts are to balance.
 LEARNED = tuple((number / 24) ** 3 for number in range(25))
 JUDGED = tuple(((number + 0.5) / 24) ** 3 for number in (1, 4, 8, 13, 19))  #: the same for looks that are held out
+SPREAD = 0.01, 0.3  #: shares of that way by which states about the equilibrium are apart from it
+AROUND = 24, 6  #: such states to learn from, and to judge by
+MOST_ITERATES = 32  #: of Newton's method in full space, of which a pose learns
 
 
 class Shapes(NamedTuple):
@@ -43,6 +46,11 @@ class ContactSampler:
         held = np.zeros(len(body.mass), bool)
         held[body.pins.vertices] = body.pins.held.all(axis=1)
         self._moves = ~held
+
+    def see(self, pose: FloatArray, u: NDArray[np.floating]) -> FloatArray:
+        """Coordinates (r,) nearest to a shape that is displaced by u from the skinned body [m], (n, 3)."""
+        rig = self._rig
+        return self._basis.project(rig.pull_back(pose, rig.positions(pose) + u) - rig.rest)
 
     def look(self, pose: FloatArray, q: FloatArray) -> Look:
         """What touches there, and what its penalty does to the coordinates."""
@@ -65,6 +73,31 @@ class ContactSampler:
 def between(sampler: ContactSampler, shapes: Shapes, shares: Sequence[float]) -> list[Look]:
     """Looks at a pose at shares of the way from the equilibrium to the shape without contact."""
     return [sampler.look(shapes.pose, shapes.touching + s * (shapes.free - shapes.touching)) for s in shares]
+
+
+def around(
+    sampler: ContactSampler, shapes: Shapes, stiffness: FloatArray, count: int, rng: np.random.Generator
+) -> list[Look]:
+    """Looks at a pose at random states about its equilibrium, farther where coordinates are softer: their stiffness at
+    rest is given, (r,).
+
+    On the way to the shape without contact flesh moves in one direction; what holds it in all others, too, must not
+    slip through between the few contacts of a rule.
+    """
+    away = shapes.free - shapes.touching
+    size = float(np.sqrt((stiffness * away**2).sum() / len(away)))
+    found = []
+    for spread in np.exp(rng.uniform(*np.log(SPREAD), count)):
+        apart = spread * size / np.sqrt(stiffness) * rng.standard_normal(len(away))
+        found.append(sampler.look(shapes.pose, shapes.touching + spread * away + apart))
+    return found
+
+
+def look_at_iterates(sampler: ContactSampler, pose: FloatArray, iterates: NDArray[np.floating]) -> list[Look]:
+    """Looks at what full space went through in a pose, as the subspace sees it, at most `MOST_ITERATES` evenly chosen;
+    `iterates` are displacements from the skinned body [m], (k, n, 3)."""
+    some = np.unique(np.linspace(0, len(iterates) - 1, min(len(iterates), MOST_ITERATES)).astype(int))
+    return [sampler.look(pose, sampler.see(pose, iterates[k])) for k in some]
 
 
 def find_flesh(body: Body, rig: SkinnedRig) -> Flesh:

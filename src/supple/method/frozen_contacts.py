@@ -3,7 +3,7 @@
 The laws are those of contact/penalty.py and contact/friction.py.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -45,6 +45,23 @@ class FrozenContacts(NamedTuple):
     """How far a contact moves until friction is that of sliding [m], (1,)."""
 
 
+class Laws(Protocol):
+    """What the laws of contacts read of them."""
+
+    @property
+    def normal(self) -> FloatArray: ...
+    @property
+    def along(self) -> FloatArray: ...
+    @property
+    def across(self) -> FloatArray: ...
+    @property
+    def limit(self) -> FloatArray: ...
+    @property
+    def origin(self) -> FloatArray: ...
+    @property
+    def slip(self) -> FloatArray: ...
+
+
 def weigh_vertices(contacts: Contacts, count: int) -> csr_array:
     """The weights of a body's vertices in the gaps, (m, count)."""
     own = contacts.weights != 0.0  # contacts with colliders name their vertex four times
@@ -74,14 +91,14 @@ def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
 
 
 @njit(cache=False, fastmath=False)
-def _secant(touch: FrozenContacts, i: int, slide: float) -> float:
+def _secant(touch: Laws, i: int, slide: float) -> float:
     """μ λ f'(s)/s of a slide of length s [N/m]."""
     slip = touch.slip[0]
     return float(touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip))
 
 
 @njit(cache=False, fastmath=False)
-def push_back(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
+def push_back(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
     """Fill the derivative of the energy of contact i by its gap [N], (3,); `aside` is memory."""
     height = _split(touch.normal[i], gap, aside)
     for a in range(3):
@@ -94,9 +111,7 @@ def push_back(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray,
 
 
 @njit(cache=False, fastmath=False)
-def find_axes(
-    touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray
-) -> None:
+def find_axes(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray) -> None:
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
     height = _split(normal, gap, aside)
@@ -121,7 +136,7 @@ def find_axes(
 
 
 @njit(cache=False, fastmath=False)
-def find_energy(touch: FrozenContacts, i: int, gap: FloatArray, aside: FloatArray) -> float:
+def find_energy(touch: Laws, i: int, gap: FloatArray, aside: FloatArray) -> float:
     """The energy of contact i at a gap [J]; `aside` is memory."""
     depth = min(_split(touch.normal[i], gap, aside), 0.0)
     energy = 0.5 * touch.along[i] * depth**2 + 0.5 * touch.across[i] * np.dot(aside, aside)

@@ -1,7 +1,7 @@
 """The full-space solver: every vertex an unknown, Newton to a set number of digits."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -87,6 +87,8 @@ class FullSolver:
             self._contact = ContactLoop(Detector(body, colliders, contact), body.mass, body.mesh.size())
         self._rigged = None if rig is None else RiggedBody(body, rig, rest)
         self._rig, self._anchors = rig, anchors
+        self.note: Callable[[FloatArray], None] | None = None
+        """Who is told of every iterate of Newton's method [m], (n, 3)."""
 
     def start(self, inputs: Inputs | None = None) -> FullState:
         x = self.body.mesh.vertices.copy()
@@ -202,7 +204,7 @@ class FullSolver:
         step = FullStep(
             increment, system, [live.place(x, self.body.pins, end.targets) for x in guesses], len(standing),
             floor=self._floor * live.stiffness, tolerance=self.tolerance, max_iterations=self._max_iterations,
-            tally=tally, watch=watch,
+            tally=tally, watch=watch, note=self.note,
         )  # fmt: skip
         if self._contact is None:
             x, _ = step.solve(Round(None, None, 0.0, False, False))

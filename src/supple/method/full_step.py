@@ -1,6 +1,6 @@
 """One step in full space, solved round by round while contacts change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,7 @@ class FullStep:
         max_iterations: int,
         tally: Tally,
         watch: Stopwatch,
+        note: Callable[[FloatArray], None] | None = None,
     ) -> None:
         """`guesses` are positions [m], (n, 3), near the end; floor [N] is noise.
 
@@ -41,7 +42,7 @@ class FullStep:
         """
         self._increment, self._system, self._guesses, self._standing = increment, system, guesses, standing
         self._floor, self._tolerance, self._max_iterations = floor, tolerance, max_iterations
-        self._tally, self._watch = tally, watch
+        self._tally, self._watch, self._note = tally, watch, note
         with watch.phase("assembly"):
             self._terms = [increment.terms(x) for x in guesses]
         # What acts on the body as the step begins; inertia is left out, for it depends on who looks
@@ -60,7 +61,7 @@ class FullStep:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,
                 tolerance=tolerance, max_iterations=self._max_iterations, watch=self._watch,
-                resume=round.start is not None,
+                resume=round.start is not None, note=self._note,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = increment.terms(failure.x)

@@ -157,7 +157,7 @@ class ContactLoop:
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
         if step.load is not None and not settled:
             _refuse_drift(step.load, step, outcome, self._size)
-        self._admit(outcome, inputs)
+        self.admit(outcome, inputs)
         return outcome
 
     def look(self, step: Approach, y: FloatArray) -> ContactPotential | None:
@@ -214,7 +214,7 @@ class ContactLoop:
         """Of the penalty at depths [m], (m,), as they count in the step [N], (m,)."""
         return np.asarray(step.weight * self.detector.stiffness * contacts.area * np.maximum(depth, 0.0))
 
-    def _admit(self, outcome: Outcome, inputs: Inputs) -> None:
+    def admit(self, outcome: Outcome, inputs: Inputs) -> None:
         """Say, once, when contacts did not settle."""
         if outcome.settled or self._warned:
             return

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from supple.contact.potential import ContactPotential
 from supple.method.frozen_contacts import FrozenContacts
 from supple.method.outer import Approach, ContactLoop, Outcome, Round
+from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_step import ReducedStep
 from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
@@ -24,8 +25,8 @@ class View(NamedTuple):
 
     lift: Callable[[FloatArray], FloatArray]
     """Positions [m], (n, 3), where Newton's method is."""
-    freeze: Callable[[ContactPotential], FrozenContacts]
-    gather: Callable[[FrozenContacts, FloatArray], FloatArray]
+    freeze: Callable[[ContactPotential], FrozenContacts | PlacedContacts]
+    gather: Callable[[Any, FloatArray], FloatArray]
     """What forces of contacts [N], (m, 3), do to the coordinates."""
     unit: float
     """A force of 1 N on one vertex, in the coordinates of a complete basis, is 1 over this."""
@@ -65,13 +66,15 @@ def settle_step(
     return loop.settle(approach, solve, watch)
 
 
-def _project_share(potential: ContactPotential, contacts: FrozenContacts, x: FloatArray, view: View) -> float:
+def _project_share(
+    potential: ContactPotential, contacts: FrozenContacts | PlacedContacts, x: FloatArray, view: View
+) -> float:
     """How large contact forces at positions x are in the coordinates, relative to their size on the vertices."""
     whole = float(np.linalg.norm(potential.gradient(x)))
     return float(np.linalg.norm(view.gather(contacts, potential.forces(x)))) / max(whole, 1e-300)
 
 
-def _find_noise(contacts: FrozenContacts, x: FloatArray) -> float:
+def _find_noise(contacts: FrozenContacts | PlacedContacts, x: FloatArray) -> float:
     """Size that round-off in the positions leaves of contact forces [N]."""
     stiffness = contacts.along + contacts.across + 2.0 / contacts.slip * contacts.limit
     return _ROUND_OFF * float(np.linalg.norm(stiffness)) * float(np.abs(x).max())

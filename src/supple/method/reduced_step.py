@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from supple.method.frozen_contacts import FrozenContacts
 from supple.method.halving import Tally
-from supple.method.reduced_newton import CONVERGED, Found, Given, LoadLoops
+from supple.method.placed_contacts import PlacedContacts
+from supple.method.reduced_newton import CAPPED, CONVERGED, Found, Given, LoadLoops
 from supple.solve.increment import Motion
 from supple.solve.newton import NewtonFailure
 
@@ -74,30 +75,40 @@ class ReducedStep(Generic[S]):
         """Where the last solution is."""
         self.elastic = 0.0
         """Size of the elastic force there."""
+        self._made = False
 
     def solve(
         self,
         begin: FloatArray,
         guess: FloatArray,
-        contacts: FrozenContacts | None = None,
+        contacts: FrozenContacts | PlacedContacts | None = None,
         impact: float = 0.0,
         noise: float = 0.0,
         *,
         rough: bool = False,
+        resume: bool = False,
     ) -> float:
         """Move z to the minimum with these contacts; the size of forces on the coordinates that is taken for zero.
 
         Newton's method goes from `guess`, or with care from `begin`. `impact`: size of what stops the body, `noise`:
-        that of the contacts' round-off, both on the coordinates. `rough`: two digits are enough.
+        that of the contacts' round-off, both on the coordinates. `rough`: two digits are enough. `resume`: only
+        contacts have changed a little, so that the stiffness of the last call is tried first.
         """
         limits, (free, touching) = self._limits, self._loops
         loops, data = (free, self.step.loads) if contacts is None else (touching, (self.step.loads, contacts))
         reference, floor = limits.reference + impact, limits.floor + noise
         tolerance = max(limits.tolerance, min(1e2 * limits.tolerance, _ROUGH)) if rough else limits.tolerance
         settings = np.array((tolerance, reference, floor, limits.iterations))
-        given = data, begin, guess, settings
-        self.z, iterations, _, residual, self.elastic, status = self._minimise(loops, given)
-        self._tally.newton += iterations
+        status = CAPPED
+        if resume and self._made:  # of this step: a state knows nothing of the steps before
+            again = np.append(settings, (1.0, 1.0))
+            self.z, iterations, _, residual, self.elastic, status = self._minimise(loops, (data, guess, guess, again))
+            self._tally.newton += iterations
+        if status != CONVERGED:
+            given = data, begin, guess, settings
+            self.z, iterations, made, residual, self.elastic, status = self._minimise(loops, given)
+            self._tally.newton += iterations
+            self._made |= made > 0
         if status != CONVERGED:
             raise self._fail(self.z, residual, status)
         if not rough:

@@ -4,14 +4,17 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.ruled_detector import RuledDetector
 from supple.cubature.contact_rules import ContactRules
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.method.outer import Outcome
+from supple.method.contact_samples import find_flesh
+from supple.method.outer import Outcome, count_contact
 from supple.method.reduced_step import ReducedStep
+from supple.method.ruled_rounds import SLIDES, RuledRounds
 from supple.method.skinned_balance import SkinnedStep
 from supple.method.skinned_contact import SkinnedTouching
 from supple.method.skinned_state import SkinnedState
@@ -24,7 +27,6 @@ __all__ = ["SLIDES", "RuledTouching", "recall_pairs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-SLIDES = 12  #: triangles that a vertex may be led over as a step begins
 
 
 class _Placed(NamedTuple):
@@ -49,22 +51,41 @@ class RuledTouching(SkinnedTouching):
         self._outside = body.mesh.surface_vertices() if detector.colliders else np.zeros(0, np.int32)
         self.lacking: tuple[tuple[int, int], ...] = ()
         """Bones that no rule fitted in the last step: what they touch of each other was not looked at."""
+        self._owners = find_flesh(body, rig).triangle_owners()
         self._warned = False
         self._placed: _Placed | None = None
+        self._rounds: RuledRounds | None = None
+        if not detector.colliders:  # which may touch anywhere: method/outer.py has rounds for them
+            self._rounds = RuledRounds(rig, self._shapes, detector, self._unit, body.mesh.size())
+        self._push = np.zeros(basis.rank)
 
     def settle(
         self, solver: ReducedStep[SkinnedStep], state: SkinnedState, inputs: Inputs, watch: Stopwatch
     ) -> Outcome:
         """Solve a step, through as many rounds as it takes; the solver keeps where it ends."""
         with watch.phase("contact"):
-            self._choose(solver.step, state, inputs.end.time)
-        return super().settle(solver, state, inputs, watch)
+            pairs, weights, self.lacking = self._rules.choose(self._rig.skeleton, solver.step.pose)
+            pairs = recall_pairs(pairs, state.pairs, self._owners)
+            self._say_lacking(inputs.end.time)
+        if self._rounds is None:
+            with watch.phase("contact"):
+                self._lead(solver.step, pairs, weights)
+            return super().settle(solver, state, inputs, watch)
+        outcome, self._push = self._rounds.settle(solver, state, (pairs, weights), inputs.duration, watch)
+        self._loop.admit(outcome, inputs)
+        return outcome
 
-    def _choose(self, step: SkinnedStep, state: SkinnedState, time: float) -> None:
+    def relieve(self, outcome: Outcome, step: SkinnedStep, h: float) -> FloatArray | None:
+        """The contact forces on the coordinates, (r,), that the next step's beginning must do without; None where it
+        keeps them."""
+        if self._rounds is None:
+            return super().relieve(outcome, step, h)
+        return None if count_contact(step.motion, h) == 1.0 else -self._push
+
+    def _lead(self, step: SkinnedStep, pairs: IntArray, weights: FloatArray) -> None:
         """Begin with the pairs of the pose, and lead them to the triangles that they are at."""
         self._placed = None
-        pairs, weights, self.lacking = self._rules.choose(self._rig.skeleton, step.pose)
-        self._ruled.follow(recall_pairs(pairs, state.pairs), weights)
+        self._ruled.follow(pairs, weights)
         seen = self._outside
         for _ in range(SLIDES):
             seen = self._seen = np.union1d(self._ruled.reads(), self._outside)
@@ -73,16 +94,20 @@ class RuledTouching(SkinnedTouching):
         A, t = self._rig.frames(step.pose, seen)
         origin = np.einsum("nij,nj->ni", A, self._rig.rest[seen]) + t
         self._placed = _Placed(step.pose, seen, A @ self._basis.rows(seen), origin)
-        if self.lacking and not self._warned:
-            self._warned = True
-            names = self._rig.skeleton.names
-            one, other = self.lacking[0]
-            warnings.warn(
-                f"no contact rule for '{names[one]}' and '{names[other]}' is near the pose at {time:.6g} s, so their "
-                'contact is not seen: train with poses like it, or use contact.self = "all" (said once).',
-                SuppleWarning,
-                stacklevel=2,
-            )
+
+    def _say_lacking(self, time: float) -> None:
+        """Say, once, that no rule fits."""
+        if not self.lacking or self._warned:
+            return
+        self._warned = True
+        names = self._rig.skeleton.names
+        one, other = self.lacking[0]
+        warnings.warn(
+            f"no contact rule for '{names[one]}' and '{names[other]}' is near the pose at {time:.6g} s, so their "
+            'contact is not seen: train with poses like it, or use contact.self = "all" (said once).',
+            SuppleWarning,
+            stacklevel=2,
+        )
 
     def _lift(self, pose: FloatArray, q: FloatArray) -> FloatArray:
         if self._placed is None or self._placed.pose is not pose:
@@ -92,12 +117,24 @@ class RuledTouching(SkinnedTouching):
         return x
 
 
-def recall_pairs(pairs: IntArray, known: IntArray) -> IntArray:
-    """Pairs whose vertices begin at the triangles that they were known at."""
-    if not len(known) or not len(pairs):
-        return pairs
-    order = np.argsort(known[:, 0], kind="stable")
-    place = np.minimum(np.searchsorted(known[order, 0], pairs[:, 0]), len(known) - 1)
-    row = order[place]
-    again = known[row, 0] == pairs[:, 0]
-    return np.column_stack([pairs[:, 0], np.where(again, known[row, 1], pairs[:, 1])])
+def recall_pairs(pairs: IntArray, known: IntArray, owners: NDArray[np.int64]) -> IntArray:
+    """Pairs whose vertices begin at the triangles of the same bones that they were known at, by ascending vertex.
+
+    `owners` are the bones of all triangles, (k,): a vertex may be at several bones at once.
+    """
+    return _recall(pairs, known, owners) if len(known) else pairs
+
+
+@njit(cache=True)
+def _recall(pairs: IntArray, known: IntArray, owners: NDArray[np.int64]) -> IntArray:
+    found, row = pairs.copy(), 0
+    for k in range(len(pairs)):
+        while row < len(known) and known[row, 0] < pairs[k, 0]:
+            row += 1
+        for other in range(row, len(known)):
+            if known[other, 0] != pairs[k, 0]:
+                break
+            if owners[known[other, 1]] == owners[pairs[k, 1]]:
+                found[k, 1] = known[other, 1]
+                break
+    return found

@@ -15,7 +15,17 @@ from supple.cubature.train_contact_rules import Look, train_contact_rules
 from supple.elastic import Body
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.contact_samples import JUDGED, LEARNED, ContactSampler, Shapes, between, find_flesh
+from supple.method.contact_samples import (
+    AROUND,
+    JUDGED,
+    LEARNED,
+    ContactSampler,
+    Shapes,
+    around,
+    between,
+    find_flesh,
+    look_at_iterates,
+)
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.rig import SkinnedRig
@@ -38,12 +48,15 @@ def learn_contacts(
     rng: np.random.Generator,
     *,
     forces: Sequence[Force] = (),
+    iterates: Sequence[NDArray[np.floating] | None] = (),
     tolerance: float = 0.05,
 ) -> Ruled:
     """The model with rules for its contact with itself, from poses (t, p) and displacements in them (t, n, 3) [m].
 
     Contacts are those of the model itself, in its static equilibria under `forces`; displacements, which are pulled
-    back to rest, are where these are looked for. Rules are right to the share `tolerance` of the contact forces.
+    back to rest, are where these are looked for. `iterates` are what Newton's method went through in full space in each
+    pose, as displacements from the skinned body [m], (k, n, 3). Rules are right to the share `tolerance` of the contact
+    forces.
     """
     settings = replace(contact, self_contact=True, rules=False, friction=0.0, collider_friction=())
     own = SelfContact(body.mesh, thickness=settings.thickness, ignored=settings.ignored)
@@ -54,16 +67,19 @@ def learn_contacts(
     learned: list[list[Look]] = []
     judged: list[list[Look]] = []
     kept: list[FloatArray] = []
+    seed = rng.integers(2**32)  # all poses have the same random states
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # of states that serve to learn only
-        for pose, u in zip(poses, shapes, strict=True):
+        for number, (pose, u) in enumerate(zip(poses, shapes, strict=True)):
             try:
                 found = Shapes(pose, *(_settle(solver, body, rig, pose, u, forces) for solver in (touching, free)))
             except ConvergenceError:
                 continue
             kept.append(pose)
-            learned.append(between(sampler, found, LEARNED))
-            judged.append(between(sampler, found, JUDGED))
+            passed = iterates[number] if len(iterates) else None
+            taught, held_out = _look_at(sampler, found, model.basis.importance, np.random.default_rng(seed), passed)
+            learned.append(taught)
+            judged.append(held_out)
         if not kept:
             raise TrainingError(
                 f"none of {len(poses)} poses has an equilibrium with self-contact: train with other poses, or use "
@@ -81,6 +97,27 @@ def learn_contacts(
         "contact_heldout_error": rules.heldout_error,
     }
     return replace(model, contacts=rules.rules, facts={**model.facts, **facts})
+
+
+def _look_at(
+    sampler: ContactSampler,
+    shapes: Shapes,
+    importance: FloatArray,
+    rng: np.random.Generator,
+    iterates: NDArray[np.floating] | None,
+) -> tuple[list[Look], list[Look]]:
+    """Looks at a pose to learn from, and to judge by; none where nothing touches even in the shape without contact."""
+    if not len(sampler.look(shapes.pose, shapes.free).pairs):
+        return [], []
+    learned, judged = (
+        between(sampler, shapes, shares) + around(sampler, shapes, importance, count, rng)
+        for shares, count in ((LEARNED, AROUND[0]), (JUDGED, AROUND[1]))
+    )
+    if iterates is not None:
+        looks = look_at_iterates(sampler, shapes.pose, iterates)
+        learned += [look for k, look in enumerate(looks) if k % 4 != 1]
+        judged += looks[1::4]
+    return learned, judged
 
 
 def choose_apart(rig: SkinnedRig, poses: FloatArray, count: int) -> NDArray[np.int64]:

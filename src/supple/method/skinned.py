@@ -174,8 +174,9 @@ class SkinnedSolver:
         step = self._balance.prepare(state, inputs, pose)
 
         def minimise(loops: LoadLoops, given: Given) -> Found:
-            coupled = loops is STILL_TOUCHING or bool(live.grabs) or len(live.added.vertices) > 0
-            return self._space.minimise(step.elements, loops, given, coupled=coupled)
+            coupled = bool(live.grabs) or len(live.added.vertices) > 0
+            touch = given[0][1] if loops is STILL_TOUCHING else None
+            return self._space.minimise(step.elements, loops, given, coupled=coupled, touch=touch)
 
         def fail(q: FloatArray, residual: float, status: int) -> NewtonFailure:
             return self._failure(state, pose, q, residual, status, inputs)

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.elastic import Body
-from supple.method.frozen_contacts import FrozenContacts, freeze_contacts, weigh_vertices
 from supple.method.outer import Approach, ContactLoop, Outcome, count_contact
+from supple.method.placed_contacts import PlacedContacts, freeze_placed
 from supple.method.reduced_rounds import View, settle_step
 from supple.method.reduced_step import ReducedStep
 from supple.method.skinned_balance import SkinnedStep
@@ -16,6 +16,7 @@ from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 from supple.subspace import Basis, DomainBases
+from supple.subspace.vertex_shapes import VertexShapes
 
 __all__ = ["SkinnedTouching"]
 
@@ -29,6 +30,7 @@ class SkinnedTouching:
         """Of a body in domains, what is drawn touches: the means of copies."""
         self._loop = ContactLoop(detector, body.mass, body.mesh.size())
         self._rig, self._basis = rig, basis
+        self._shapes = VertexShapes.of(basis, body.mesh.surface_vertices())
         # Only a body that may touch itself is looked into
         self._seen = None if detector.settings.self_contact else body.mesh.surface_vertices()
         held = np.zeros(len(body.mass), bool)
@@ -51,17 +53,11 @@ class SkinnedTouching:
         def lift(q: FloatArray) -> FloatArray:
             return self._lift(step.pose, q)
 
-        def freeze(potential: ContactPotential) -> FrozenContacts:
-            weights = weigh_vertices(potential.contacts, len(x))
-            touched = np.unique(weights.indices)
-            A, t = self._rig.frames(step.pose, touched)
-            shapes = np.concatenate([self._rig.rest[touched, :, None], self._basis.rows(touched)], axis=2)
-            placed = A @ shapes
-            placed[:, :, 0] += t
-            return freeze_contacts(potential, weights[:, touched] @ placed.reshape(len(touched), -1))
+        def freeze(potential: ContactPotential) -> PlacedContacts:
+            return freeze_placed(potential, self._rig, self._shapes, step.pose)
 
-        def gather(contacts: FrozenContacts, forces: FloatArray) -> FloatArray:
-            return np.asarray(forces.ravel() @ contacts.handles[:, 1:])
+        def gather(contacts: PlacedContacts, forces: FloatArray) -> FloatArray:
+            return contacts.gather(forces, self._basis.rank)
 
         weight = count_contact(step.motion, inputs.duration)
         approach = Approach(x, predicted, inputs, step.motion.ca, weight, self._free, state.pairs)

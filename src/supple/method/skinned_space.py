@@ -9,6 +9,7 @@ from supple.cubature.packed_elements import PackedElements
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
+from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_newton import Found, Given, LoadLoops, Scratch, minimise_whole
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
@@ -35,8 +36,17 @@ class Space(Protocol, Generic[Elements]):
     def pose(self, pose: FloatArray) -> Elements:
         """Its elements in a pose, in memory that the next call uses again."""
 
-    def minimise(self, elements: Elements, loads: LoadLoops, given: Given, *, coupled: bool) -> Found:
-        """What the compiled Newton's method finds; `coupled`: loads tie all coordinates to each other."""
+    def minimise(
+        self,
+        elements: Elements,
+        loads: LoadLoops,
+        given: Given,
+        *,
+        coupled: bool,
+        touch: PlacedContacts | None = None,
+    ) -> Found:
+        """What the compiled Newton's method finds; `coupled`: loads tie all coordinates to each other, `touch`: these
+        contacts tie some."""
 
     def draw(self) -> Basis:
         """What is drawn of it, with the stiffness of its coordinates at rest."""
@@ -60,7 +70,15 @@ class WholeSpace:
     def pose(self, pose: FloatArray) -> ReducedElements:
         return self._elements.pose(pose)
 
-    def minimise(self, elements: ReducedElements, loads: LoadLoops, given: Given, *, coupled: bool) -> Found:
+    def minimise(
+        self,
+        elements: ReducedElements,
+        loads: LoadLoops,
+        given: Given,
+        *,
+        coupled: bool,
+        touch: PlacedContacts | None = None,
+    ) -> Found:
         return minimise_whole(elements, elements.rest, self._scratch, loads, given)
 
     def draw(self) -> Basis:

@@ -1,6 +1,7 @@
-"""Frozen contacts of a skinned body: penalty and friction beside its other loads, in Newton's compiled method.
+"""Contacts of a skinned body beside its other loads, in Newton's compiled method: penalty and friction.
 
-In a pose that is given, a gap d = Σ w (A X + t) + Σ w A U q - offset is affine in the coordinates.
+Contacts of the same domains are gathered to one product a stiffness; between domains that do not touch nothing is
+computed.
 """
 
 from typing import Any
@@ -9,72 +10,125 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.vectors import copy_into
-from supple.method.frozen_contacts import FrozenContacts, find_axes, find_energy, push_back
+from supple.method.frozen_contacts import find_axes, find_energy, push_back
+from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import LoadLoops
 
-__all__ = ["STILL_TOUCHING"]
+__all__ = ["STILL_TOUCHING", "find_gap", "press"]
 
 FloatArray = NDArray[np.float64]
+_ROWS = 96  # of a product
 
 # What calls these is not cached: its copy would outlive a change of theirs
 _pull_others, _stiffen_others, _height_others = STILL.pull, STILL.stiffen, STILL.height
 
 
 @njit(cache=False, fastmath=False)
-def _find_gaps(z: FloatArray, touch: FrozenContacts) -> FloatArray:
-    """(m, 3)"""
-    s = np.ones(1 + z.size)
-    copy_into(z, s[1:])
-    gaps: FloatArray = np.dot(touch.handles, s).reshape(-1, 3) - touch.offset
-    return gaps
+def find_gap(z: FloatArray, touch: PlacedContacts, i: int, gap: FloatArray) -> None:
+    """Fill the gap of contact i [m], (3,)."""
+    for a in range(3):
+        gap[a] = touch.base[i, a]
+    for block in range(touch.start[i], touch.start[i + 1]):
+        first, width, at = touch.first[block], touch.width[block], touch.at[block]
+        for a in range(3):
+            gap[a] += np.dot(touch.values[at + a * width : at + (a + 1) * width], z[first : first + width])
+
+
+@njit(cache=False, fastmath=False)
+def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
+    """Add the derivative of the contacts' energy by the coordinates, (r,)."""
+    gap, push, aside = np.empty(3), np.empty(3), np.empty(3)
+    for i in range(len(touch.along)):
+        find_gap(z, touch, i, gap)
+        push_back(touch, i, gap, aside, push)
+        if push[0] == 0.0 and push[1] == 0.0 and push[2] == 0.0:
+            continue
+        for block in range(touch.start[i], touch.start[i + 1]):
+            first, width, at = touch.first[block], touch.width[block], touch.at[block]
+            for a in range(3):
+                for j in range(width):
+                    g[first + j] += push[a] * touch.values[at + a * width + j]
 
 
 @njit(cache=False, fastmath=False)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
-    gaps = _find_gaps(z, touch)
-    pushes, aside = np.empty_like(gaps), np.empty(3)
-    for i in range(len(gaps)):
-        push_back(touch, i, gaps[i], aside, pushes[i])
-    g += np.dot(pushes.reshape(-1), touch.handles)[1:]
+    press(z, touch, g)
+
+
+@njit(cache=False, fastmath=False)
+def _is_like(touch: PlacedContacts, i: int, other: int) -> bool:
+    """Whether two contacts depend on the same coordinates."""
+    begin, there = touch.start[i], touch.start[other]
+    count = touch.start[i + 1] - begin
+    same = touch.start[other + 1] - there == count
+    for k in range(count if same else 0):
+        same = same and touch.first[begin + k] == touch.first[there + k]
+    return bool(same)
+
+
+@njit(cache=False, fastmath=False)
+def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) -> None:
+    """Add rowsᵀ rows to the lower triangle, whose columns are those of contact i."""
+    square = np.dot(rows.T, rows)
+    down = 0
+    for one in range(touch.start[i], touch.start[i + 1]):
+        for a in range(touch.width[one]):
+            right = 0
+            for other in range(touch.start[i], one + 1):
+                width = a + 1 if other == one else touch.width[other]
+                for b in range(width):
+                    K[touch.first[one] + a, touch.first[other] + b] += square[down, right + b]
+                right += touch.width[other]
+            down += 1
 
 
 @njit(cache=False, fastmath=False)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
-    gaps = _find_gaps(z, touch)
-    aside, axes, stiffness = np.empty(3), np.empty((3, 3)), np.empty(3)
-    rows, count = np.empty((3 * len(gaps), z.size)), 0
-    for i in range(len(gaps)):
-        find_axes(touch, i, gaps[i], aside, axes, stiffness)
+    gap, aside, axes, stiffness = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    memory, count, group = np.empty(_ROWS * z.size), 0, -1
+    rows = memory[:0].reshape(0, 1)
+    for i in range(len(touch.along)):
+        find_gap(z, touch, i, gap)
+        find_axes(touch, i, gap, aside, axes, stiffness)
+        if not (stiffness > 0.0).any():
+            continue
+        if group < 0 or count + 3 > _ROWS or not _is_like(touch, i, group):
+            if count:
+                _add_square(touch, group, rows[:count], K)
+            group, count, wide = i, 0, 0
+            for block in range(touch.start[i], touch.start[i + 1]):
+                wide += touch.width[block]
+            rows = memory[: _ROWS * wide].reshape(_ROWS, wide)
         for k in range(3):
             if stiffness[k] == 0.0:
                 continue
-            axis, row = np.sqrt(stiffness[k]) * axes[k], rows[count]
-            for l in range(z.size):
-                row[l] = 0.0
-                for a in range(3):
-                    row[l] += axis[a] * touch.handles[3 * i + a, 1 + l]
+            axis, place = np.sqrt(stiffness[k]) * axes[k], 0
+            for block in range(touch.start[i], touch.start[i + 1]):
+                width, at = touch.width[block], touch.at[block]
+                for j in range(width):
+                    value = axis[0] * touch.values[at + j] + axis[1] * touch.values[at + width + j]
+                    rows[count, place + j] = value + axis[2] * touch.values[at + 2 * width + j]
+                place += width
             count += 1
-    square = np.dot(rows[:count].T, rows[:count])
-    for i in range(z.size):
-        for j in range(i + 1):
-            K[i, j] += square[i, j]
+    if count:
+        _add_square(touch, group, rows[:count], K)
 
 
 @njit(cache=False, fastmath=False)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)
-    gaps, aside, own = _find_gaps(z, touch), np.empty(3), 0.0
-    for i in range(len(gaps)):
-        own += find_energy(touch, i, gaps[i], aside)
+    gap, aside, own = np.empty(3), np.empty(3), 0.0
+    for i in range(len(touch.along)):
+        find_gap(z, touch, i, gap)
+        own += find_energy(touch, i, gap, aside)
     return energy + own, size + own
 
 
-#: Loads of a body whose frame is given and that touches something; data: those of STILL, FrozenContacts.
+#: Loads of a body whose frame is given and that touches something; data: those of STILL, PlacedContacts.
 STILL_TOUCHING = LoadLoops(_pull, _stiffen, _height, STILL.shift, "still_touching")

@@ -15,6 +15,7 @@ from supple.scene.pose_case import draw_pose_case
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.snapshot_cache import SnapshotCache, record_cases
 from supple.scene.stage import Stage
+from supple.scene.statics_cache import StaticsRecorder
 from supple.scene.training_basis import Span, soft_modes, span_motions
 from supple.scene.training_bones import BoneGuide, DomainGuide
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots, gather_snapshots, see_locally
@@ -65,7 +66,7 @@ class _Lessons:
     def __init__(self, stage: Stage, cache: SnapshotCache, clock: Clock, listener: Listener) -> None:
         self._stage, self._cache, self._clock, self._listener = stage, cache, clock, listener
         with clock.phase("basis"):
-            self._modes, self._guide = soft_modes(stage.body), _find_guide(stage)
+            self._modes, self._guide = soft_modes(stage.body), _find_guide(stage, cache.folder, listener)
         period = 2.0 * np.pi / float(np.sqrt(self._modes.importance[0]))
         self._steps, self._heldout_steps = case_steps(stage, period)
         self._posed = draw_pose_case(stage)
@@ -114,13 +115,16 @@ class _Lessons:
         return Trainer(self._stage, span, guide, self.train, self.heldout, self._clock, say).search()
 
 
-def _find_guide(stage: Stage) -> Guide:
+def _find_guide(stage: Stage, folder: Path | None, listener: Listener) -> Guide:
     """What carries the scene's body."""
     rigging = stage.drive.rigging
     if rigging is None:
         return follow_pins(stage)
     rig = rigging.skin
-    learned = stage.contact, stage.scene.training.max_poses, stage.drive.forces(0.0)
+    forces, statics = stage.drive.forces(0.0), None
+    if stage.contact is not None and stage.contact.rules and stage.scene.training.iterates:
+        statics = StaticsRecorder(stage.body, rig, stage.contact, forces, folder, listener.say)
+    learned = stage.contact, stage.scene.training.max_poses, forces, statics
     if stage.scene.training.domains == "none":
         return BoneGuide(stage.body, rig, *learned)
     return DomainGuide(stage.body, rig, *learned, bone_domains(stage.body, rig.skeleton, rig.influences))

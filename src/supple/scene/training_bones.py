@@ -18,6 +18,7 @@ from supple.method import ArticulatedModel, SkinnedModel, make_articulated, trai
 from supple.method.selfcontact_training import choose_apart, learn_contacts
 from supple.rig import SkinnedRig
 from supple.scene.snapshot_cache import Recorded
+from supple.scene.statics_cache import StaticsRecorder
 from supple.scene.training_motion import Snapshots
 from supple.solve import Force
 from supple.subspace import Basis, DomainBases, Domains, Interface, diagonalise
@@ -54,6 +55,8 @@ class BoneGuide:
     """Poses with contact rules, at most."""
     forces: Sequence[Force] = ()
     """That act on the body as contact rules are learned."""
+    statics: StaticsRecorder | None = None
+    """Settles poses in full space, to learn from all that Newton's method goes through there."""
 
     @property
     def carried(self) -> FloatArray:
@@ -89,7 +92,10 @@ class BoneGuide:
             return model
         some = choose_apart(self.rig, train.p, self.contact_poses)
         poses, shapes = train.p[some], train.u[some]
-        return learn_contacts(self.body, self.rig, model, poses, shapes, self.contact, rng, forces=self.forces)
+        passed = [] if self.statics is None else [one and one.iterates for one in self.statics.settle(poses)]
+        return learn_contacts(
+            self.body, self.rig, model, poses, shapes, self.contact, rng, forces=self.forces, iterates=passed
+        )
 
 
 @dataclass(frozen=True, eq=False)

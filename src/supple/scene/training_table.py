@@ -74,6 +74,11 @@ class TrainingTable(Section):
         le=200,
         description='posespace: poses with a basis of their own, at most; contact.self = "rules": poses with a rule',
     )
+    iterates: bool = Field(
+        default=False,
+        description='contact.self = "rules": learn also from every Newton iterate of the poses with a rule, settled in '
+        "full space",
+    )
     contact: Literal["opens", "slides", "sticks"] = Field(
         default="opens",
         description="posespace, with [contact] self = true: flesh that touches itself in a pose stays together or "

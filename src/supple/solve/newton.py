@@ -61,12 +61,13 @@ def minimise(
     max_iterations: int,
     watch: Stopwatch,
     resume: bool = False,
+    note: Callable[[FloatArray], None] | None = None,
 ) -> Solution:
     """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N].
 
     `resume`: this Φ differs in its contacts from that of the last call, so stiffness and factor kept from there may
     still serve as long as residuals halve. So does the stiffness of the last iteration where another one like it ends
-    the step, or where contacts are what changes.
+    the step, or where contacts are what changes. `note` is told of every iterate.
     """
     free, goal = system.map.free, max(tolerance * reference, floor)
     if not resume:
@@ -79,6 +80,8 @@ def minimise(
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", x, size / reference)
+        if note is not None:
+            note(x)
         if size <= goal:
             return Solution(x, iteration, linear_iterations, size / max(reference, floor))
         if iteration == max_iterations:

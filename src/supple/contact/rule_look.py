@@ -1,0 +1,112 @@
+"""Contacts of given vertices with the body's own surface, looked at in one compiled pass ([TOK14] 5.1 and Eq. (14)).
+
+A vertex is led over the surface from a triangle that it was at to the nearest one. Whether it is behind that is the
+Heaviside test.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.contact.facing import facing_shares
+from supple.contact.neighbourhood import Neighbourhood
+from supple.contact.self_contact import SelfContact
+from supple.contact.touched import BEYOND, Fans, drop, project
+
+__all__ = ["OPEN", "Seen", "Skin", "list_reads", "look_closely", "slide_on"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+OPEN = 0.5  #: mean edges in front of a triangle up to which a contact is a candidate of the step
+
+
+class Skin(NamedTuple):
+    """The surface of a body, as the plain arrays that kernels take."""
+
+    triangles: IntArray
+    rest: FloatArray
+    fans: Fans
+    around: Neighbourhood
+    areas: FloatArray
+    """Of triangles at rest [m²], (k,)."""
+    rings: FloatArray
+    """Sums of the areas around vertices [m²], (n,)."""
+    slack: float
+    thickness: float
+    """[m]"""
+    reach: float
+    """How far in front of a triangle a contact is a candidate [m]."""
+
+    @classmethod
+    def of(cls, own: SelfContact) -> "Skin":
+        return cls(*own.arrays(), own.thickness, OPEN * own.edge)
+
+
+class Seen(NamedTuple):
+    """What a look finds of m vertices."""
+
+    triangle: IntArray
+    """Nearest triangles, (m,)."""
+    barycentric: FloatArray
+    """Touched points on these, (m, 3)."""
+    normal: FloatArray
+    depth: FloatArray
+    """[m], (m,)"""
+    area: FloatArray
+    """Share of the surface that a contact stands for [m²], (m,); 0 where there is none."""
+
+
+@njit(cache=True)
+def list_reads(vertices, triangle, skin, slots, room, count):
+    """Vertices around vertices (m,) and their triangles (m,) that have no slot yet, in the order in which they are met.
+
+    Slots (n,) are given from `count` on; `room` (n,) is memory.
+    """
+    found = 0
+    for k in range(len(vertices)):
+        for corner in range(4):
+            middle = vertices[k] if corner == 3 else skin.triangles[triangle[k], corner]
+            for entry in range(skin.fans.start[middle], skin.fans.start[middle + 1]):
+                for other in range(3):
+                    v = skin.triangles[skin.fans.triangles[entry], other]
+                    if slots[v] < 0:
+                        slots[v] = count + found
+                        room[found] = v
+                        found += 1
+    return room[:found].copy()
+
+
+@njit(cache=True)
+def slide_on(vertices, triangle, x, skin):
+    """The nearest triangles around those that vertices are at, (m,), at positions x [m], (n, 3)."""
+    return project(
+        x[vertices], vertices, triangle, skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
+    )[0]  # fmt: skip
+
+
+@njit(cache=True)
+def look_closely(vertices, triangle, held, x, skin):
+    """What vertices (m,) touch around triangles (m,) at positions x [m], (n, 3).
+
+    A vertex that is behind the triangle that holds it, `held` (m,), or -1, and no more than half a triangle beyond its
+    edges, stays there, so that it does not come and go between two.
+    """
+    now, foot, normal, depth = project(
+        x[vertices], vertices, triangle, skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
+    )  # fmt: skip
+    for k in range(len(vertices)):
+        if held[k] >= 0 and held[k] != now[k]:
+            feet, upright, below = drop(x[vertices[k : k + 1]], held[k : k + 1], skin.triangles, x)
+            if below[0] > 0.0 and feet[0].min() > BEYOND:
+                now[k], foot[k], normal[k], depth[k] = held[k], feet[0], upright[0], below[0]
+    share = facing_shares(vertices, normal, skin.triangles, skin.fans, skin.areas, x)
+    area = np.zeros(len(vertices))
+    for k in range(len(vertices)):
+        depth[k] += skin.thickness
+        # Led to the border of its own surroundings, a vertex is beside the last triangle, not behind it
+        beside = depth[k] > 0.0 and (foot[k, 0] == 0.0 or foot[k, 1] == 0.0 or foot[k, 2] == 0.0)
+        if depth[k] > -skin.reach and not beside:
+            area[k] = (skin.areas[now[k]] + share[k] * skin.rings[vertices[k]]) / 2.0
+    return Seen(now, foot, normal, depth, area)

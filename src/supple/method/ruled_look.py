@@ -1,0 +1,163 @@
+"""The contacts of a rule, looked at and frozen in one compiled call: what a round of a step needs, nothing else."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.contact.rule_look import look_closely
+from supple.linalg.compiled import compile_copy
+from supple.method.frozen_contacts import push_back
+from supple.method.placed_contacts import PlacedContacts, hold
+from supple.method.skinned_touch import find_gap, press
+from supple.subspace.vertex_shapes import lift_vertices
+
+__all__ = ["Anchors", "Asked", "Rub", "compare", "look_again", "push_all"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+class Asked(NamedTuple):
+    """The m vertices that a step looks at, and the k vertices that this reads, in a pose."""
+
+    vertex: IntArray
+    """(m,)"""
+    triangle: IntArray
+    """Where to begin to look, (m,)."""
+    spring: FloatArray
+    """Stiffness of each for an area of 1 m² [N/m³], (m,): that of contact times the rule's weight."""
+    reads: IntArray
+    """(k,)"""
+    A: FloatArray
+    """Frames of what is read, (k, 3, 3)."""
+    t: FloatArray
+    """[m], (k, 3)"""
+
+
+class Anchors(NamedTuple):
+    """Where contacts were found first, so that they hold along the surface (α of Eq. (7)); looks write on."""
+
+    triangle: IntArray
+    """-1 where a vertex touches nothing, (m,)."""
+    barycentric: FloatArray
+    offset: FloatArray
+    """[m], (m, 3)"""
+    engaged: NDArray[np.bool_]
+    """Which penetrated in some round, (m,)."""
+
+    @classmethod
+    def none(cls, count: int) -> "Anchors":
+        """Of contacts that nobody has looked at."""
+        return cls(np.full(count, -1, np.int32), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.bool_))
+
+
+class Rub(NamedTuple):
+    """Friction of a step."""
+
+    coefficient: float
+    slip: float
+    """How far a contact moves until friction is that of sliding [m]."""
+    begin: FloatArray
+    """Where the body is as the step begins [m], (n, 3), filled where it is read."""
+    rests: bool
+    """Whether normal forces are those of the step's beginning, for no round has found others."""
+
+
+@njit(cache=True)
+def look_again(q, asked, anchors, holds, alpha, rub, skin, slots, shapes, x):
+    """What touches at coordinates q, and the contacts frozen there; x (n, 3) is memory, filled where it is read.
+
+    `holds`: triangles hold what they touched in the last look.
+    """
+    lift_vertices(asked.reads, shapes, q, skin.rest, asked.A, asked.t, x)
+    held = anchors.triangle.copy() if holds else np.full(len(asked.vertex), -1, np.int32)
+    seen = look_closely(asked.vertex, asked.triangle, held, x, skin)
+    count = 0
+    for k in range(len(seen.area)):
+        count += seen.area[k] > 0.0
+    rows, vertices, places = np.empty(count, np.int32), np.empty((count, 4), np.int32), np.empty((count, 4), np.int32)
+    weights, offset, normal = np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3))
+    along, across, limit, origin = np.empty(count), np.empty(count), np.zeros(count), np.zeros((count, 3))
+    m = 0
+    for k in range(len(seen.area)):
+        if seen.area[k] == 0.0:
+            anchors.triangle[k], anchors.engaged[k] = -1, False
+            continue
+        n, number = seen.normal[k], seen.triangle[k]
+        if anchors.triangle[k] != number:  # as found: nothing is felt along the surface there
+            anchors.triangle[k], anchors.engaged[k] = number, False
+            for a in range(3):
+                anchors.barycentric[k, a], anchors.offset[k, a] = seen.barycentric[k, a], skin.thickness * n[a]
+        elif alpha > 0.0:  # as deep as found, but seen from where it was
+            height = aside = 0.0
+            for a in range(3):
+                gap = x[asked.vertex[k], a]
+                for corner in range(3):
+                    gap -= anchors.barycentric[k, corner] * x[skin.triangles[number, corner], a]
+                height += n[a] * gap
+                aside += n[a] * anchors.offset[k, a]
+            for a in range(3):
+                anchors.offset[k, a] += (height + seen.depth[k] - aside) * n[a]
+        else:
+            for a in range(3):
+                anchors.barycentric[k, a], anchors.offset[k, a] = seen.barycentric[k, a], skin.thickness * n[a]
+        anchors.engaged[k] |= seen.depth[k] > 0.0
+        rows[m], vertices[m, 0], weights[m, 0] = k, asked.vertex[k], 1.0
+        for a in range(3):
+            vertices[m, 1 + a], weights[m, 1 + a] = skin.triangles[number, a], -anchors.barycentric[k, a]
+            offset[m, a], normal[m, a] = anchors.offset[k, a], n[a]
+        for corner in range(4):
+            places[m, corner] = slots[vertices[m, corner]]
+        along[m] = asked.spring[k] * seen.area[k]
+        across[m] = alpha * along[m] if anchors.engaged[k] else 0.0
+        if rub.coefficient > 0.0:
+            below = 0.0
+            for a in range(3):
+                origin[m, a] = -offset[m, a]
+                for corner in range(4):
+                    origin[m, a] += weights[m, corner] * rub.begin[vertices[m, corner], a]
+                below -= n[a] * origin[m, a]
+            limit[m] = rub.coefficient * along[m] * max(below if rub.rests else seen.depth[k], 0.0)
+        m += 1
+    start, first, width, at, values, base = hold(vertices, weights, offset, places, asked.A, asked.t, skin.rest, shapes)
+    slip = np.array([rub.slip])
+    touch = PlacedContacts(start, first, width, at, values, base, normal, along, across, limit, origin, slip)
+    return seen, rows, touch
+
+
+def _press_parts(q, touch):
+    """What contacts do to the coordinates, (r,): springs, and friction."""
+    springs, both, count = np.zeros(q.size), np.zeros(q.size), len(touch.along)
+    dry = PlacedContacts(
+        touch.start, touch.first, touch.width, touch.at, touch.values, touch.base, touch.normal, touch.along,
+        touch.across, np.zeros(count), touch.origin, touch.slip,
+    )  # fmt: skip
+    press(q, dry, springs)
+    press(q, touch, both)
+    return springs, both - springs
+
+
+def _push_all(q, touch):
+    """Forces on the touching vertices, pressure and friction [N], (m, 3), as they count in the step."""
+    forces, gap, aside = np.empty((len(touch.along), 3)), np.empty(3), np.empty(3)
+    for i in range(len(touch.along)):
+        find_gap(q, touch, i, gap)
+        push_back(touch, i, gap, aside, forces[i])
+    return -forces
+
+
+press_parts, push_all = compile_copy(_press_parts, "ruled"), compile_copy(_push_all, "ruled")
+
+
+def _compare(q, old, new):
+    """Sizes of the changes of what springs and friction of contacts do to the coordinates q, and of what the new
+    springs do; all that the new contacts do, (r,)."""
+    springs, friction = press_parts(q, old)
+    fresh, rubbing = press_parts(q, new)
+    changes = np.sqrt(((fresh - springs) ** 2).sum()), np.sqrt(((rubbing - friction) ** 2).sum())
+    return changes[0], changes[1], np.sqrt((fresh**2).sum()), fresh + rubbing
+
+
+compare = compile_copy(_compare, "ruled")
