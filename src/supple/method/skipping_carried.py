@@ -27,7 +27,8 @@ from supple.subspace.window import Window
 __all__ = ["CarriedModels", "Carrier"]
 
 FloatArray = NDArray[np.float64]
-_POSES = 16  # shapes of the window that a rule is trained on
+# Shapes of the window that a rule is trained on: in motion its errors go one way step by step and add up to a drift
+_POSES, _POSES_MOVING = 16, 48
 _SAME = 1e-6  # of the body's size: how far a pin may be from the bones it follows
 
 
@@ -61,7 +62,7 @@ class Carrier:
 
     def problem(self, basis: Basis, window: Window) -> Problem:
         """The training of forces at shapes of a window."""
-        who = window.spread(_POSES)
+        who = window.spread(_POSES if self._static else _POSES_MOVING)
         fields = np.stack([window.fields[k].ravel() for k in who], axis=1)
         if self.rig is None:
             return ElementProblem(self.body, basis, Snapshots.record(self.body, fields))

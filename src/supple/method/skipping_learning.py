@@ -27,7 +27,7 @@ from supple.subspace.window import Window
 __all__ = ["FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
-_PASSES = 2  # steps in a row that the basis of before must hold
+_PASSES = 3  # steps in a row that the basis of before must hold
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
 _FEWEST, _RINGING = 10, 40  # full steps before a basis is made; more where what a poor one does rings on
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more

@@ -26,7 +26,7 @@ class Skip:
     rejected: bool = False
     """A full step in place of a reduced one that was refused."""
     learned: bool = False
-    """A full step after which a model was trained."""
+    """A full step after which a model was trained, or a reduced one that was taken again in a better subspace."""
     rank: int = 0
     """Of the subspace that is used or tested; 0 while there is none."""
     elements: int = 0
