@@ -60,3 +60,18 @@ def test_springs_between_full_copies_no_longer_count() -> None:
         ends.append(solver.positions(run(solver, held, poses, PUSH)[-1]))
     moved = np.abs(ends[0] - rig.positions(poses[-1])).max()
     assert np.abs(ends[1] - ends[0]).max() < 1e-3 * moved
+
+
+def test_coordinates_of_a_domain_that_is_full_do_not_run_away() -> None:
+    """Nothing resists them, and what a rule misses pushes them."""
+    character, rig, held, body = rod()
+    model, poses = modal_domains(body, rig), bend(character, rig, 6)
+    rng = np.random.default_rng(0)
+    rough = [replace(rule, weights=rng.uniform(0.5, 1.5, rule.size)) for rule in (model.rule, model.particles)]
+    model = replace(model, rule=rough[0], particles=rough[1])
+    domains = model.basis.domains
+    own = np.setdiff1d(domains.vertex_of[domains.vertices(1)], body.pins.vertices)
+    states = run(CondensationSolver(body, model, rig=rig, oracle=Fixed(own)), held, poses, PUSH)
+    alone = run(ArticulatedSolver(body, rig, model), held, poses, PUSH)
+    assert len(states[-1].full) == len(own)
+    assert np.abs(states[-1].q[0]).max() < 3.0 * max(np.abs(state.shapes[0]).max() for state in alone)

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
@@ -21,6 +22,7 @@ __all__ = ["Ground", "Region"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_UNSEEN = 0.98  # share of its mass that is full from which on a motion of the subspace is seen no more
 
 
 class Ground:
@@ -30,7 +32,7 @@ class Ground:
         """`subspace` moves with `basis`, and `more` coordinates; by default that of pins that stand still."""
         mesh, count = body.mesh, len(body.mass)
         self.body, self.rest, self.mass = body, mesh.vertices, body.mass
-        self.rank = basis.rank + more
+        self.rank, self._basis = basis.rank + more, basis
         self.domains = basis.domains if isinstance(basis, DomainBases) else None
         if subspace is None:
             assert isinstance(basis, Basis)
@@ -69,6 +71,23 @@ class Ground:
         parts = self.choose(self.body, tets, number)
         number[full] = number[around] = -1
         return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), whole)
+
+    def find_unseen(self, full: IntArray) -> FloatArray:
+        """Directions of the coordinates that move hardly any other mass than that of full vertices, orthonormal,
+        (r, u)."""
+        basis, mass = self._basis, self.mass[full]
+        if isinstance(basis, DomainBases):
+            copies = np.flatnonzero(np.isin(basis.domains.vertex_of, full))
+            rows, mass = basis.copy_rows(copies), basis.domains.body.mass[copies]
+        else:
+            rows = basis.rows(full)
+        U = np.sqrt(np.repeat(mass, 3))[:, None] * rows.reshape(-1, basis.rank)
+        found = np.zeros((self.rank, 0))
+        if float(np.vdot(U, U)) > _UNSEEN:  # the sum of all shares: no single one can be so large else
+            _, vectors = eigh(U.T @ U, subset_by_value=(_UNSEEN, np.inf))
+            found = np.zeros((self.rank, vectors.shape[1]))
+            found[: basis.rank] = vectors
+        return found
 
     def choose(self, body: Body, tets: IntArray, number: IntArray) -> tuple[Elements, ...]:
         """Tets of the body, or of the same one cut into domains, its vertices called by numbers."""
@@ -142,6 +161,11 @@ class Region(Patch):
     def mass(self) -> FloatArray:
         """Of full vertices [kg], (f,)."""
         return self.ground.mass[self.full]
+
+    @cached_property
+    def unseen(self) -> FloatArray:
+        """As `Ground.find_unseen` has it."""
+        return self.ground.find_unseen(self.full)
 
     @cached_property
     def copies(self) -> IntArray | None:

@@ -253,10 +253,11 @@ class CondensedStep:
         self._region = region
         x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
+        stiff = self._motion.ca + float(tools.frequencies.mean())
+        share = Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push).held(region.unseen, stiff)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
-            Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push),
-            weights=tools.weights, stiffness=self._state.live.stiffness,
+            share, weights=tools.weights, stiffness=self._state.live.stiffness,
         )  # fmt: skip
         if beta > 0.0 and not self._still:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
