@@ -196,6 +196,19 @@ def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatc
         view_file(Look(source, {}), SilentListener(), print, print)
 
 
+@pytest.mark.parametrize(("said", "threads"), [(None, 3), (2, 2)])
+def test_one_core_is_left_to_the_page(
+    said: int | None, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr("supple.view.launch.require_viser", lambda: None)
+    monkeypatch.setattr("supple.view.launch.available_threads", lambda: 4)
+    monkeypatch.setattr("supple.view.launch.set_threads", asked.append)
+    with pytest.raises(SceneError, match="is not beside it"):
+        view_file(Look(tmp_path / "a.model.npz", {}, threads=said), SilentListener(), print, print)
+    assert asked == [threads]
+
+
 def test_kept_events_make_the_same_frames_by_the_command_that_is_told(source: Path, tmp_path: Path) -> None:
     take = play(source)
     seen = save_take(take, tmp_path, "box", ".npz")
