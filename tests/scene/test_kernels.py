@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from numba import get_num_threads
 
 from supple.picture.ahead import draw_a_picture
 from supple.picture.shade import add_body
@@ -16,20 +17,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("supple.scene.kernels.available_threads", lambda: 2)
     Path("first.py").write_text("import sys; open('first', 'w').write(sys.argv[1])")
     Path("second.py").write_text("open('second', 'w').write(open('first').read())")
+    Path("third.py").write_text("import time; time.sleep(0.5); open('third', 'w')")
     Path("endless.py").write_text("import time; time.sleep(60.0)")
     return tmp_path
 
 
 def test_modules_run_in_order_and_are_waited_for_one_by_one(folder: Path) -> None:
-    with compile_ahead(("first", "word"), ("second",), ("endless",), ("never",)):
+    threads = get_num_threads()
+    with compile_ahead(("first", "word"), ("second",), ("third",)):
+        assert get_num_threads() == 1
         await_kernels("first")
         assert (folder / "first").read_text() == "word"
         await_kernels("second")
         assert (folder / "second").read_text() == "word"
         await_kernels("of another demonstration")
-        begin = time.monotonic()
-    assert time.monotonic() - begin < 10.0  # what still runs is ended
+    assert (folder / "third").exists()  # all is done when it closes
+    assert get_num_threads() == threads
     await_kernels("first")
+
+
+def test_an_error_ends_what_still_runs(folder: Path) -> None:
+    begin = time.monotonic()
+    with pytest.raises(ValueError, match="enough"), compile_ahead(("endless",), ("first", "word")):
+        raise ValueError("enough")
+    assert time.monotonic() - begin < 30.0
+    assert not (folder / "first").exists()
 
 
 def test_a_process_that_fails_changes_nothing(folder: Path) -> None:

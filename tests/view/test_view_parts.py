@@ -17,15 +17,16 @@ from supple.errors import MissingExtra, OutputError, SceneError
 from supple.io import open_cache
 from supple.scene import build_scene, load_scene, parse_scene
 from supple.scene.progress import FrameRow, SilentListener
+from supple.shape import make_shape
 from supple.solve import Move, MoveCollider, SetStiffness
 from supple.view import Take
+from supple.view.bands import cut_bands
 from supple.view.bones import is_bone_file, open_bones
 from supple.view.fields import find_values, list_fields
 from supple.view.figures import _step_back
 from supple.view.guard import Guard
 from supple.view.launch import Builder, Look, _find_scene, _serving, view_file
 from supple.view.overlays import list_overlays
-from supple.view.paint import STEPS, sort_triangles
 from supple.view.playback import Playback, RunReel
 from supple.view.player import Shown
 from supple.view.recording import save_events, save_take
@@ -196,6 +197,19 @@ def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatc
         view_file(Look(source, {}), SilentListener(), print, print)
 
 
+@pytest.mark.parametrize(("said", "threads"), [(None, 3), (2, 2)])
+def test_one_core_is_left_to_the_page(
+    said: int | None, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr("supple.view.launch.require_viser", lambda: None)
+    monkeypatch.setattr("supple.view.launch.available_threads", lambda: 4)
+    monkeypatch.setattr("supple.view.launch.set_threads", asked.append)
+    with pytest.raises(SceneError, match="is not beside it"):
+        view_file(Look(tmp_path / "a.model.npz", {}, threads=said), SilentListener(), print, print)
+    assert asked == [threads]
+
+
 def test_kept_events_make_the_same_frames_by_the_command_that_is_told(source: Path, tmp_path: Path) -> None:
     take = play(source)
     seen = save_take(take, tmp_path, "box", ".npz")
@@ -269,13 +283,31 @@ def test_a_model_is_shown_by_the_scene_beside_it(tmp_path: Path) -> None:
     assert found.changes == {"method": {"model": str((tmp_path / "a.model.npz").resolve())}}
 
 
-def test_triangles_go_to_the_step_of_their_mean_value() -> None:
-    triangles = np.array([[0, 1, 2], [1, 2, 3], [3, 3, 3], [0, 0, 0]], np.int32)
-    rows = sort_triangles(np.array([0.0, 0.5, 1.0, np.nan]), triangles, 0.0, 1.0)
-    assert len(rows) == STEPS
-    assert sorted(np.concatenate(rows).tolist()) == [0, 1, 2, 3]
-    assert rows[STEPS // 2].tolist() == [0]
-    assert rows[0].tolist() == [1, 2, 3]  # what is no number is the first
+def test_surface_is_cut_where_values_pass_from_band_to_band() -> None:
+    surface = make_shape("sphere", resolution=5).surface()
+    points, triangles = surface.vertices, surface.triangles
+    low, high = points[:, 0].min(), points[:, 0].max()
+    cut, bands = cut_bands(points, triangles, (points[:, 0] - low) / (high - low), 7)
+    assert np.array_equal(cut[: len(points)], points)
+
+    def sides(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return 0.5 * np.cross(x[rows[:, 1]] - x[rows[:, 0]], x[rows[:, 2]] - x[rows[:, 0]])
+
+    assert len(bands) == 7
+    for number, rows in enumerate(bands):  # each piece within its band, seen from the same side
+        place = 7 * (cut[rows, 0] - low) / (high - low)
+        assert number - 1e-9 <= place.min() <= place.max() <= number + 1 + 1e-9
+        assert (np.sum(sides(cut, rows) * cut[rows].mean(axis=1), axis=1) >= -1e-15).all()
+    whole, pieces = sides(points, triangles), sides(cut, np.concatenate(bands))
+    assert np.linalg.norm(pieces, axis=1).sum() == pytest.approx(np.linalg.norm(whole, axis=1).sum())
+
+
+def test_surface_of_one_value_is_one_band() -> None:
+    triangles = np.array([[0, 1, 2], [1, 3, 2]], np.int32)
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    cut, bands = cut_bands(points, triangles, np.full(4, 0.5), 4)
+    assert len(cut) == 4
+    assert [len(rows) for rows in bands] == [0, 0, 2, 0]
 
 
 def test_phases_are_stacked_to_the_whole() -> None:

@@ -56,5 +56,6 @@ def view(
     from supple.view.launch import Look, view_file
 
     tables = {"method": {"model": absolute(model)}, "training": {"seed": common.seed}}
-    look = Look(file, given({"units": units, "up_axis": up_axis, **tables}), method, host, port, open_, play, output)
+    changes = given({"units": units, "up_axis": up_axis, **tables})
+    look = Look(file, changes, method, host, port, open_, play, output, common.threads)
     return perform(common, "view", lambda console: view_file(look, console.listener, console.say, console.warn))

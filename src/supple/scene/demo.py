@@ -18,9 +18,9 @@ from supple.scene.compare_plots import make_plots
 from supple.scene.compare_words import summarise
 from supple.scene.convert import Conversion, convert_file
 from supple.scene.demo_page import add_ending, make_full_page
-from supple.scene.demo_table import FIRST, PICTURES, Demo, pick_demo
+from supple.scene.demo_table import FIRST, Demo, pick_demo
 from supple.scene.draw import Drawing, draw_recording
-from supple.scene.kernels import await_kernels, compile_ahead
+from supple.scene.kernels import compile_ahead
 from supple.scene.load import load_scene
 from supple.scene.prepare import prepare_scene
 from supple.scene.progress import Listener
@@ -45,11 +45,10 @@ def run_demo(
         result = run_scene(built, [animation], listener=listener)
         if result.stopped:
             raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
-        await_kernels(PICTURES)  # nothing runs beside what is timed
-        if built.solver.name == "full":
-            page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
-        else:
-            page, facts = _compare(demo, built, listener, say)
+    if built.solver.name == "full":
+        page, facts = make_full_page(demo, built, result, open_cache(animation)), dict[str, Any]()
+    else:
+        page, facts = _compare(demo, built, listener, say)
     add_ending(page, demo, folder)
     files = {page.save(folder / "index.html"): "the page to open first", **_draw(animation)}
     files |= {source: "scene"}

@@ -8,9 +8,9 @@ from importlib.resources import files
 from supple.errors import SceneError
 from supple.scene.training_poses import POSESPACE
 
-__all__ = ["DEMOS", "FIRST", "PICTURES", "Demo", "pick_demo"]
+__all__ = ["DEMOS", "FIRST", "Demo", "pick_demo"]
 
-PICTURES = "supple.picture.ahead"  #: compiles what draws
+_PICTURES = "supple.picture.ahead"  # compiles what draws
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Demo:
     name: str  #: of its scene file, and on the command line
     about: str
     page: str  #: of the documentation, where more is said about the method
-    ahead: tuple[tuple[str, ...], ...] = ((PICTURES,),)  #: modules, with arguments, that compile what it needs last
+    ahead: tuple[tuple[str, ...], ...] = ((_PICTURES,),)  #: modules, with arguments, that compile what it needs last
 
     @property
     def scene(self) -> str:
@@ -33,7 +33,7 @@ _ALL = (
         "posespace",
         "a rigged figure walks; soft tissue in well under a millisecond a step",
         "posespace.md",
-        ((POSESPACE, "stable_neo_hookean"), (PICTURES,)),
+        ((POSESPACE, "stable_neo_hookean"), (_PICTURES,)),
     ),
     Demo("full", "a creature is shaken, hops and turns: the solver that the others are held against", "solver.md", ()),
     Demo("reduced", "a beam swings in a subspace that is trained to 5 %", "reduced.md"),

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from numba import get_num_threads
 from numba.core import event
 
-from supple._threads import available_threads
+from supple._threads import available_threads, set_threads
 
 __all__ = ["announce_compilation", "await_kernels", "compile_ahead"]
 
@@ -60,14 +61,18 @@ class _Ahead:
         if module in self._done:
             self._done[module].wait()
 
+    def finish(self) -> None:
+        """Until all have ended."""
+        for done in self._done.values():
+            done.wait()
+
     def close(self) -> None:
         """End what still runs."""
         with self._left:
             self._closed = True
             if self._child is not None:
                 self._child.kill()
-        for done in self._done.values():
-            done.wait()
+        self.finish()
 
     def _run(self, works: Sequence[Sequence[str]]) -> None:
         for module, *arguments in works:
@@ -88,21 +93,26 @@ _ahead: _Ahead | None = None  # of this process, as Numba's cache is
 @contextmanager
 def compile_ahead(*works: Sequence[str]) -> Iterator[None]:
     """While it is open, modules run with their arguments, in this order, beside this process: what they compile they
-    leave in Numba's cache, where it is found when it is needed (see `await_kernels`).
+    leave in Numba's cache, where it is found when it is needed (see `await_kernels`). It closes when all have ended.
 
+    Meanwhile this process has one thread: several that wait for each other on a processor which others use wait long.
     What comes of it shows in the time it takes alone: with one processor nothing is started, and a process that fails
     leaves all to be compiled when it is needed.
     """
     global _ahead
-    if available_threads() < 2 or _ahead is not None:
+    if available_threads() < 2 or not works or _ahead is not None:
         yield
         return
+    threads = get_num_threads()
     _ahead = _Ahead(works)
+    set_threads(1)
     try:
         yield
+        _ahead.finish()
     finally:
         _ahead.close()
         _ahead = None
+        set_threads(threads)
 
 
 def await_kernels(module: str) -> None:

@@ -1,8 +1,8 @@
 """The body coloured by numbers.
 
-viser's meshes have one colour each, so the surface is shown as one mesh for every step of the colour map, and
-triangles go from one to the other as their values change. The plain body stays where it is, unseen: it is what the
-pointer takes hold of, for a drag ends with the mesh that it began on, and a step's mesh goes when it has no triangle.
+viser's meshes have one colour each, so the surface is cut into bands, one mesh for every step of the colour map, anew
+as values change. The plain body stays where it is, unseen: it is what the pointer takes hold of, for a drag ends with
+the mesh that it began on, and a step's mesh goes when it has no triangle.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.picture.colormap import get_table, place_values
+from supple.view.bands import cut_bands
 from supple.view.fields import FIELDS, list_fields
 from supple.view.figures import Figures
 from supple.view.player import Player, Shown
@@ -20,18 +21,10 @@ from supple.view.player import Player, Shown
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Paint", "sort_triangles"]
+__all__ = ["Paint"]
 
 STEPS = 16
 PLAIN = "plain"
-
-
-def sort_triangles(values: NDArray[np.float64], triangles: NDArray[np.int32], low: float, high: float) -> list[Any]:
-    """Rows of `triangles` for every step between two values at vertices, (v,); one that is not finite is the first."""
-    place = np.nan_to_num(place_values(values[triangles].mean(axis=1), low, high))
-    step = np.minimum((place * STEPS).astype(np.intp), STEPS - 1)
-    order = np.argsort(step, kind="stable")
-    return np.split(order, np.searchsorted(step[order], np.arange(1, STEPS)))
 
 
 class Paint:
@@ -79,18 +72,18 @@ class Paint:
             node.remove()
 
     def _colour(self, shown: Shown, values: NDArray[np.float64], low: float, high: float) -> None:
-        """Hand every triangle to the mesh of its step."""
-        triangles = self._figures.surface.triangles
-        places = self._figures.room.enter(self._figures.surface.lift(shown.x))
+        """Hand every piece of the surface to the mesh of its step; what is no number is of the first."""
+        surface, room = self._figures.surface, self._figures.room
+        places = np.nan_to_num(place_values(values, low, high))
+        points, bands = cut_bands(surface.lift(shown.x), surface.triangles, places, STEPS)
         if not self._nodes:
             self._nodes = [self._add_node(step) for step in range(STEPS)]
         table = get_table("balance" if shown.field == "J" else "lagoon")
-        rows = sort_triangles(values, triangles, low, high)
         with self._server.atomic():
-            for step, (node, mine) in enumerate(zip(self._nodes, rows, strict=True)):
-                used, faces = np.unique(triangles[mine], return_inverse=True)
+            for step, (node, mine) in enumerate(zip(self._nodes, bands, strict=True)):
+                used, faces = np.unique(mine, return_inverse=True)
                 if len(mine):
-                    node.vertices, node.faces = places[used], faces.reshape(-1, 3).astype(np.uint32)
+                    node.vertices, node.faces = room.enter(points[used]), faces.reshape(-1, 3).astype(np.uint32)
                     red, green, blue = (round(255 * float(c)) for c in table[int((step + 0.5) * len(table) / STEPS)])
                     if node.color != (red, green, blue):
                         node.color = (red, green, blue)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from numba import get_num_threads
+
 from supple.errors import OutputError
 from supple.scene.draw import Drawing, draw_recording
 from supple.scene.launch import save_scene
@@ -57,7 +59,8 @@ def save_events(take: Take, folder: Path, source: Path) -> tuple[Path, str]:
         scene = scene.model_copy(update={"method": method})
     save_scene(log.with_suffix(".toml"), scene, f"What was played as {log.name}.")
     last = max(take.now.frame, 1)
-    return log, f"supple run {log.with_suffix('.toml')} --replay {log} --frames {last}"
+    threads = get_num_threads()  # with as many a factorisation gives the same bytes, too
+    return log, f"supple run {log.with_suffix('.toml')} --replay {log} --frames {last} --threads {threads}"
 
 
 def _keep_models(versions: list[Built], log: Path) -> list[str | None]:
