@@ -48,7 +48,8 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
     for j in range(right.size):
         left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size, offered, explained = np.int64(0), 0, 0.0  # a plain 0 has callees compiled for that number, too
+    size: int = np.int64(0)  # type: ignore[assignment] # a plain 0 is a type of its own: callees compiled twice
+    offered, explained = 0, 0.0
     while explained < wanted:
         if offered < first.size:
             new = first[offered]

@@ -4,6 +4,7 @@ Numba links all that a function calls into it, then optimises and translates the
 of five functions is compiled six times. A function that is long at work loses nothing by being called from afar.
 """
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,8 @@ def call_apart(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """
     function.compile(arguments)
     compiled = function.overloads[arguments]
-    result, symbol = compiled.signature.return_type, f"{function.__module__}.{function.__name__}"
+    result, digest = compiled.signature.return_type, hashlib.sha256(str(arguments).encode()).hexdigest()[:12]
+    symbol = f"{function.__module__}.{function.__name__}.{digest}"
     llvm.add_symbol(symbol, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
 
     def type_call(_typing: Any, *_given: Any) -> Any:
@@ -39,7 +41,7 @@ def call_apart(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
             convention.return_status_propagate(builder, status)
         return found
 
-    caller = intrinsic(type_call)
+    caller: Any = intrinsic(type_call)
     caller.py_func = function.py_func  # what fingerprints of the code look at
     caller.compiled = compiled  # which lives as long as those who call it
     return caller  # type: ignore[no-any-return]

@@ -18,17 +18,18 @@ def block_njit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     That is a pass of the compiler that Numba leaves off: it costs time, and loops over lanes gain nothing by it.
     """
-    dispatcher = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
-    if config.DISABLE_JIT:
+    dispatcher: Any = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
+    settings: Any = config
+    if settings.DISABLE_JIT:
         return dispatcher  # type: ignore[no-any-return]
     plain = dispatcher.compile
 
     def compile_blocks(signature: Any) -> Any:
-        before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
+        before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
         try:
             return plain(signature)
         finally:
-            config.SLP_VECTORIZE = before
+            settings.SLP_VECTORIZE = before
 
     dispatcher.compile = compile_blocks
     return dispatcher  # type: ignore[no-any-return]

@@ -165,7 +165,8 @@ def _search(
     chosen = np.zeros(most + 1, np.int64)
     weight, trial = np.zeros(most + 1), np.zeros(most + 1)
     slope, banned = np.empty(right.size), np.zeros(right.size, np.bool_)
-    size, fitted, offered = np.int64(0), 0.0, 0  # a plain 0 has callees compiled for that number, too
+    size: int = np.int64(0)  # type: ignore[assignment] # a plain 0 is a type of its own: callees compiled twice
+    fitted, offered = 0.0, 0
     while size < most and fitted < wanted:
         if offered < first.size:
             new = first[offered]

@@ -34,8 +34,8 @@ _TINY = 1e-300
 _ONE_SINGLE, _TINY_SINGLE = np.float32(1.0), np.float32(1e-30)  # literals are double, and would make all else so
 
 # The numpy error model: a division that might raise would put a branch into every loop over elements.
-_OPTIONS = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-point = njit(**_OPTIONS)
+_OPTIONS: Any = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+point: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(**_OPTIONS)
 
 
 def plain_point(function: Callable[..., Any]) -> Callable[..., Any]:

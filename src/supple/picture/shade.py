@@ -57,7 +57,7 @@ def add_body(
             for s in range(samples):
                 shown += seen[s, row, column] >= 0
             if shown > 0:
-                line = np.int64(row)  # threads count without a sign: one kind of number, one copy to compile
+                line: int = np.int64(row)  # type: ignore[assignment] # threads count without a sign: one kind of number, one copy to compile
                 light = _sum_light(
                     seen, shifts, line, column, shot, ground_light, positions, triangles, corners, table, edges,
                     views, nearness, offset, keys,

@@ -44,7 +44,7 @@ def cast_depth_maps(
 def gather_light(
     views: NDArray[np.float64],
     nearness: NDArray[np.float32],
-    first: int,
+    first: int | np.int64,
     last: int,
     point: Vector,
     normal: Vector,
