@@ -53,18 +53,22 @@ def test_other_materials_move_in_clusters_as_unreduced() -> None:
     assert body.constraints[0].kind == "hyperelastic"
     start = twisted(body, 1.0)
     exact = release(ProjectiveSolver(body, iterations=60, history=5), start, 20)
-    model = prepare_spaces(body, SpaceSizes(handles=60, clusters=200))
+    model = prepare_spaces(body, SpaceSizes(handles=40, clusters=100))
+    assert len(model.fits[0].members) < 0.5 * len(body.constraints[0].stencils)
     found = release(HyperReducedSolver(body, model, iterations=60), start, 20)
     assert distance(found, exact, start) < 0.1
 
 
-@pytest.mark.parametrize("squeeze", [(1.0, 0.3, 1.0), (0.5, 0.5, 0.5), (2.5, 1.0, 1.0)])
+@pytest.mark.parametrize("squeeze", [(1.0, 0.3, 1.0), (0.5, 0.5, 0.5), (2.5, 1.0, 1.0), (1.0, -0.5, 1.0)])
 def test_other_materials_recover_from_wild_starts(squeeze: tuple[float, float, float]) -> None:
     body = flesh(6)
     solver = HyperReducedSolver(body, prepare_spaces(body, SpaceSizes(handles=20, clusters=60)))
-    last = release(solver, body.vertices * squeeze, 150)[-1]
-    R, shift = fit_rigid(last, body.vertices, body.mass)
-    assert np.abs(last - body.vertices @ R.T - shift).max() < 0.05
+    start = body.vertices * squeeze
+    bent = []
+    for x in (start, release(solver, start, 150)[-1]):
+        R, shift = fit_rigid(x, body.vertices, body.mass)
+        bent.append(np.abs(x - body.vertices @ R.T - shift).max())
+    assert bent[1] < 0.15 * bent[0]  # nothing damps it but implicit Euler
 
 
 def test_spaces_of_recorded_motion_play_it_and_what_is_like_it() -> None:

@@ -63,22 +63,21 @@ def find_discs(begin, predicted, normal, known, parts, rest, facing, radius, nea
         x0, x1 = max(int((x - far - low[0]) / size), 0), min(int((x + far - low[0]) / size), shape[0] - 1)
         y0, y1 = max(int((y - far - low[1]) / size), 0), min(int((y + far - low[1]) / size), shape[1] - 1)
         z0, z1 = max(int((z - far - low[2]) / size), 0), min(int((z + far - low[2]) / size), shape[2] - 1)
-        for line in range((x1 - x0 + 1) * (y1 - y0 + 1)):
-            cell = ((x0 + line // (y1 - y0 + 1)) * shape[1] + y0 + line % (y1 - y0 + 1)) * shape[2]
-            for other in range(starts[cell + z0], starts[cell + z1 + 1]):
-                u, v, w = x - table[other, 0], y - table[other, 1], z - table[other, 2]
-                wide, reach = max(r, table[other, 6]), near + way + table[other, 7]
-                if u * u + v * v + w * w > wide * wide + max(reach, _BEYOND * wide) ** 2:
-                    continue
-                if a * table[other, 3] + b * table[other, 4] + c * table[other, 5] > _BESIDE:
-                    continue  # faces the same way: beside it, not opposite
-                lead = table[other, 6] + 2.0 * table[other, 7] - large
-                if lead > 0.0 or (lead == 0.0 and other >= place):
-                    continue
-                i, j = order[place], order[other]
-                for _ in range(2):
+        for row in range(x0 * shape[1], (x1 + 1) * shape[1], shape[1]):
+            for cell in range((row + y0) * shape[2], (row + y1 + 1) * shape[2], shape[2]):
+                for other in range(starts[cell + z0], starts[cell + z1 + 1]):
+                    u, v, w = x - table[other, 0], y - table[other, 1], z - table[other, 2]
+                    wide, reach = max(r, table[other, 6]), near + way + table[other, 7]
+                    if u * u + v * v + w * w > wide * wide + max(reach, _BEYOND * wide) ** 2:
+                        continue
+                    if a * table[other, 3] + b * table[other, 4] + c * table[other, 5] > _BESIDE:
+                        continue  # faces the same way: beside it, not opposite
+                    lead = table[other, 6] + 2.0 * table[other, 7] - large
+                    if lead > 0.0 or (lead == 0.0 and other >= place):
+                        continue
+                    i, j = order[place], order[other]
                     _meet(i, j, reach, begin, normal, known, parts, rest, facing, radius, best, partner)
-                    i, j = j, i
+                    _meet(j, i, reach, begin, normal, known, parts, rest, facing, radius, best, partner)
     return partner
 
 
