@@ -254,9 +254,9 @@ class SkippingSolver:
         """The memory after a check has found a full step, and the state at its beginning in a better subspace, where
         one is due and repeats that step."""
         memory = self._learner.remember(memory, step)
-        if not self._learner.is_worn(memory, step, estimate):
+        if not self._learner.is_worn(memory, step, estimate, state.skipped):
             return memory, None
-        memory, learned = self._learner.renew(memory, step)
+        memory, learned = self._learner.renew(memory, step, state.skipped)
         if learned is None:
             return memory, None
         entry = self._steps.enter(learned, step.begin, replace(step.inputs, end=step.inputs.begin))

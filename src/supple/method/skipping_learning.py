@@ -141,25 +141,29 @@ class Learner:
         )
         return replace(memory, window=window, progress=memory.progress._replace(taught=memory.progress.taught + 1))
 
-    def is_worn(self, memory: Memory, step: FullStep, estimate: float) -> bool:
-        """Whether checks have taught enough for a subspace better than the one that shows such an error in a step.
+    def is_worn(self, memory: Memory, step: FullStep, estimate: float, skipped: int) -> bool:
+        """Whether checks have taught enough for a subspace better than the one that shows such an error in a step, and
+        that has paid in so many reduced ones.
 
         In statics alone: in motion, what a poor subspace did goes on ringing, and no other holds it much better. One
         as large as may be would forget as much as it learned.
         """
-        used = memory.learned
+        used, progress = memory.learned, memory.progress
         if self._integrator != "static" or used is None or used.basis.rank >= self.max_rank:
             return False
+        if skipped - progress.renewed < self._worth:
+            return False
         fewest = 1 if estimate > step.measure.refused * step.tolerance else _TAUGHT
-        return estimate > _WORN * step.tolerance and memory.progress.taught >= max(fewest, memory.progress.enough)
+        return estimate > _WORN * step.tolerance and progress.taught >= max(fewest, progress.enough)
 
-    def renew(self, memory: Memory, step: FullStep) -> tuple[Memory, Learned | None]:
-        """The memory after something new was learned about the beginning of a full step, and that, if it repeats the
-        step. Until it proves worth it, the next time asks for twice as much to have been taught."""
+    def renew(self, memory: Memory, step: FullStep, skipped: int) -> tuple[Memory, Learned | None]:
+        """The memory after something new was learned about the beginning of a full step, so many reduced ones after the
+        last; and that, if it repeats the step. Until it proves worth it, the next time asks for twice as much to have
+        been taught."""
         progress, rank = memory.progress, self._rank(memory.progress)
         if memory.learned is not None and memory.learned.basis.rank >= rank:
             rank = min(self.max_rank, int(_GROWS * rank))
-        progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank)
+        progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank, renewed=skipped)
         new, repeats = self.train(replace(memory, progress=progress), step)
         if not repeats or new.learned is None:
             return replace(memory, progress=progress), None
