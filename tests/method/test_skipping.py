@@ -247,7 +247,7 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
 
 
 def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_longer_than_the_full_one(monkeypatch):
-    monkeypatch.setattr(skipping_learning, "_RINGING", 10)  # so that a short run learns
+    monkeypatch.setattr(skipping_learning, "_FEWEST_RINGING", 10)  # so that a short run learns
     body = thin_beam(100)
     solvers = [FullSolver(body, integrator="newmark"), SkippingSolver(body, integrator="newmark", tolerance=3e-5)]
     spent: list[list[float]] = [[], []]

@@ -220,7 +220,8 @@ class SkippingSolver:
                 checked = self._space.check(begin, memory, inputs, end.x, end.drag, measure.length(_LEFT * tolerance))
             if checked is None:
                 return Refusal.ERROR
-            estimate, memory = measure.step(rms(checked.error, self.body.mass)), checked.memory
+            estimate = measure.step(rms(checked.error, self.body.mass))
+            memory = self._learner.judge(checked.memory, estimate, tolerance)
             if checked.end is not None and not jumps:  # what is new altogether is a full step's to learn
                 step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
                 with watch.phase("learning"):
@@ -252,10 +253,10 @@ class SkippingSolver:
     ) -> tuple[Memory, SkippingState | None]:
         """The memory after a check has found a full step, and the state at its beginning in a better subspace, where
         one is due and repeats that step."""
-        memory = self._learner.remember(memory, step, estimate)
-        if not self._learner.is_worn(memory, step, estimate):
+        memory = self._learner.remember(memory, step)
+        if not self._learner.is_worn(memory, step, estimate, state.skipped):
             return memory, None
-        memory, learned = self._learner.renew(memory, step)
+        memory, learned = self._learner.renew(memory, step, state.skipped)
         if learned is None:
             return memory, None
         entry = self._steps.enter(learned, step.begin, replace(step.inputs, end=step.inputs.begin))

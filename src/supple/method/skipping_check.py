@@ -24,9 +24,10 @@ __all__ = ["FullSpace"]
 
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
-_SMALL = 10.0  # goals: an error up to this has nothing to teach
-_CONTRACTS = 0.4  # corrections that shrink less ask for a new factor
-_MOST = 6  # corrections after a check's own
+_SMALL, _SMALL_STATIC = 10.0, 30.0  # goals: an error up to this has nothing to teach
+_CONTRACTS = 0.7  # corrections that shrink less ask for a new factor
+_MOST = 8  # corrections after a check's own
+_FEWEST = 1000  # unknowns from which on an old factor makes full steps cheaper
 _LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
 
 
@@ -58,12 +59,12 @@ class FullSpace:
         self._old: OldFactor | None = None
 
     def advance(self, begin: FullState, memory: Memory, inputs: Inputs, goal: float, watch: Stopwatch) -> Reached:
-        """A step by the old factor where nothing touches, to `goal` [m], else as the full solver does.
+        """A step by the old factor where nothing touches, to `goal` [m]; else, and on small meshes, by the full solver.
 
         The prediction goes on with the acceleration, xa + a / ca. Where that fails, it is tried ever more seldom.
         """
-        progress = memory.progress
-        if progress.avoid == 0 and goal > 0.0 and not begin.live.grabs:
+        progress, large = memory.progress, 3 * len(self._body.mass) >= _FEWEST
+        if large and progress.avoid == 0 and goal > 0.0 and not begin.live.grabs:
             with watch.phase("assembly"):
                 step, system = self.solver.formulate(begin, inputs)
             if system.unknowns:
@@ -117,7 +118,7 @@ class FullSpace:
         try:
             error = d = correction(x)
             end, length = x - d, rms(d, self._body.mass)
-            if length <= _SMALL * goal:
+            if length <= (_SMALL_STATIC if self.solver.is_static else _SMALL) * goal:
                 return Checked(error, memory)
             if not self.solver.is_static:
                 return Checked(error, memory, end)

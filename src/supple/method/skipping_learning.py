@@ -27,9 +27,9 @@ from supple.subspace.window import Window
 __all__ = ["FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
-_PASSES = 3  # steps in a row that the basis of before must hold
+_PASSES, _PASSES_RINGING = 2, 3  # steps in a row that the basis of before must hold; more where what it does rings on
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
-_FEWEST, _RINGING = 10, 40  # full steps before a basis is made; more where what a poor one does rings on
+_FEWEST, _FEWEST_RINGING = 10, 40  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
@@ -95,7 +95,8 @@ class Learner:
     ) -> None:
         """`max_rank`: largest rank of a subspace; where None, as large as reduced steps are cheap beside full ones."""
         self._carrier, self._body, self._steps = carrier, carrier.body, steps
-        self._integrator, self._fewest = integrator, _RINGING if integrator == "newmark" else _FEWEST
+        self._integrator, rings = integrator, integrator == "newmark"
+        self._passes, self._fewest = (_PASSES_RINGING, _FEWEST_RINGING) if rings else (_PASSES, _FEWEST)
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
         self._worth = int(np.clip(_WORTH[0] / (3 * len(carrier.body.mass)), *_WORTH[1:]))
@@ -127,36 +128,42 @@ class Learner:
         )  # fmt: skip
         return replace(memory, window=window, basis=basis, progress=progress)
 
-    def remember(self, memory: Memory, step: FullStep, estimate: float) -> Memory:
-        """The memory with a full step that a check has found beside such an error: what the subspace lacks, for the
-        next."""
+    def judge(self, memory: Memory, estimate: float, tolerance: float) -> Memory:
+        """The memory after a check: where the error is small, the last training was worth it."""
+        if estimate > _WORN * tolerance or not memory.progress.enough:
+            return memory
+        return replace(memory, progress=memory.progress._replace(enough=0))
+
+    def remember(self, memory: Memory, step: FullStep) -> Memory:
+        """The memory with a full step that a check has found: what the subspace lacks, for the next."""
         window = memory.window.appended(
             self.displacement(step.end, step.inputs.end), self._carrier.pose(step.inputs.end)
         )
-        progress = memory.progress._replace(taught=memory.progress.taught + 1)
-        if estimate <= _WORN * step.tolerance:
-            progress = progress._replace(enough=0)  # the last training was worth it
-        return replace(memory, window=window, progress=progress)
+        return replace(memory, window=window, progress=memory.progress._replace(taught=memory.progress.taught + 1))
 
-    def is_worn(self, memory: Memory, step: FullStep, estimate: float) -> bool:
-        """Whether checks have taught enough for a subspace better than the one that shows such an error in a step.
+    def is_worn(self, memory: Memory, step: FullStep, estimate: float, skipped: int) -> bool:
+        """Whether checks have taught enough for a subspace better than the one that shows such an error in a step, and
+        that has paid in so many reduced ones.
 
         In statics alone: in motion, what a poor subspace did goes on ringing, and no other holds it much better. One
         as large as may be would forget as much as it learned.
         """
-        used = memory.learned
+        used, progress = memory.learned, memory.progress
         if self._integrator != "static" or used is None or used.basis.rank >= self.max_rank:
             return False
+        if skipped - progress.renewed < self._worth:
+            return False
         fewest = 1 if estimate > step.measure.refused * step.tolerance else _TAUGHT
-        return estimate > _WORN * step.tolerance and memory.progress.taught >= max(fewest, memory.progress.enough)
+        return estimate > _WORN * step.tolerance and progress.taught >= max(fewest, progress.enough)
 
-    def renew(self, memory: Memory, step: FullStep) -> tuple[Memory, Learned | None]:
-        """The memory after something new was learned about the beginning of a full step, and that, if it repeats the
-        step. Until it proves worth it, the next time asks for twice as much to have been taught."""
+    def renew(self, memory: Memory, step: FullStep, skipped: int) -> tuple[Memory, Learned | None]:
+        """The memory after something new was learned about the beginning of a full step, so many reduced ones after the
+        last; and that, if it repeats the step. Until it proves worth it, the next time asks for twice as much to have
+        been taught."""
         progress, rank = memory.progress, self._rank(memory.progress)
         if memory.learned is not None and memory.learned.basis.rank >= rank:
             rank = min(self.max_rank, int(_GROWS * rank))
-        progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank)
+        progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank, renewed=skipped)
         new, repeats = self.train(replace(memory, progress=progress), step)
         if not repeats or new.learned is None:
             return replace(memory, progress=progress), None
@@ -165,11 +172,11 @@ class Learner:
 
     def is_due(self, memory: Memory) -> bool:
         """Whether it is time to train a model."""
-        return memory.progress.passes >= _PASSES and memory.progress.wait == 0
+        return memory.progress.passes >= self._passes and memory.progress.wait == 0
 
     def recall(self, memory: Memory, step: FullStep) -> Memory | None:
         """The memory with what was kept that holds and repeats a full step, if there is any."""
-        if memory.progress.known < _PASSES or memory.progress.wait:
+        if memory.progress.known < self._passes or memory.progress.wait:
             return None
         step = step._replace(tolerance=_SURE * step.tolerance)
         u = self.displacement(step.end, step.inputs.end)

@@ -57,7 +57,9 @@ class Progress(NamedTuple):
     taught: int = 0
     """Full steps that checks have found since the last training."""
     enough: int = 0
-    """How many of them ask for the next training: twice as many each time."""
+    """How many of them ask for the next training, as long as the last one was not worth it: twice as many each time."""
+    renewed: int = 0
+    """Reduced steps before the last training in the midst of them."""
 
 
 @dataclass(frozen=True, eq=False)
