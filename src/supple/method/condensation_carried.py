@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS
 from supple.method.condensation_still import StillSteps, StillSubspace
-from supple.method.condensation_subspace import Ahead, Quadratic, Stance, Vertices, fit_left
+from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Stance, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_framed import Step
 from supple.method.reduced_handles import Springs
@@ -151,7 +150,7 @@ class CarriedSteps(StillSteps):
         def carry(x: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
             return np.asarray(centre + (x - begin) @ R_begin @ R.T)
 
-        def resist(some: ReducedElements) -> Quadratic:
+        def resist(some: Ruled) -> Quadratic:
             M = step.motion.cv * beta * some.stiffness(q, form=VISCOUS)
             return M, M @ q
 

@@ -153,7 +153,7 @@ class FreeSubspace:
             T = (moment @ stance.s) @ Q.T
             torque += (T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0])
         force = stance.R.T @ (frames.mass * offset + travel)
-        return self.scale(self._solver.rank) * np.concatenate([push, torque, force])
+        return np.asarray(self.scale(self._solver.rank) * np.concatenate([push, torque, force]))
 
 
 class FreeSteps(CarriedSteps):

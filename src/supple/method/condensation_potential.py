@@ -179,6 +179,9 @@ class Condensed:
         above += self._mass * ((m.ca + slowed) * x - (m.ca * m.xa + slowed * m.xv)) - self.force
         if self.drag is not None:
             total += self.drag.resist(z)
+        unseen = region.unseen
+        if unseen.shape[1]:  # all that acts along these is what rules miss
+            below -= unseen @ (unseen.T @ below)
         return total
 
     def stiffen(

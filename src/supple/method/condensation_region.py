@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
@@ -22,7 +21,7 @@ __all__ = ["Ground", "Region"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_UNSEEN = 0.98  # share of its mass that is full from which on a motion of the subspace is seen no more
+_UNSEEN = 1.0 - 1e-4  # share of its mass that is full from which on a motion of the subspace is seen no more
 
 
 class Ground:
@@ -84,9 +83,9 @@ class Ground:
         U = np.sqrt(np.repeat(mass, 3))[:, None] * rows.reshape(-1, basis.rank)
         found = np.zeros((self.rank, 0))
         if float(np.vdot(U, U)) > _UNSEEN:  # the sum of all shares: no single one can be so large else
-            _, vectors = eigh(U.T @ U, subset_by_value=(_UNSEEN, np.inf))
-            found = np.zeros((self.rank, vectors.shape[1]))
-            found[: basis.rank] = vectors
+            shares, vectors = np.linalg.eigh(U.T @ U)
+            found = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
+            found[: basis.rank] = vectors[:, shares > _UNSEEN]
         return found
 
     def choose(self, body: Body, tets: IntArray, number: IntArray) -> tuple[Elements, ...]:

@@ -63,15 +63,6 @@ class Share:
             ahead.load - force @ J, ahead.begin,
         )  # fmt: skip
 
-    def held(self, unseen: FloatArray, stiffness: float) -> "Share":
-        """The same, held where the step begins along directions, (r, u), that full vertices leave nothing of.
-
-        Errors of rules are all that acts on these, and nothing resists: they would run away."""
-        if not unseen.shape[1]:
-            return self
-        hold = stiffness * (unseen @ unseen.T)
-        return replace(self, matrix=self.matrix + hold, pull=self.pull + hold @ self.begin)
-
     def slowed(self, drag: tuple[FloatArray, FloatArray]) -> "Share":
         """The same with drag M, b."""
         # Products in single precision leave coordinates that move nothing a stiffness of either sign

@@ -69,7 +69,8 @@ class CondensedStep:
         """Contacts of `rules` begin no region."""
         self._tools, self._state, self._inputs = tools, state, inputs
         self._tally, self._watch, self._rules = tally, watch, rules
-        self._watched, self._lookout = Watched(np.zeros(0, np.int32), np.zeros(0, np.intp)), None
+        self._watched = Watched(np.zeros(0, np.int32), np.zeros(0, np.intp))
+        self._lookout: Lookout | None = None
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
         self._pushed, self._loaded = (find_pushed(state.live.grabs, self._forces, most) for most in (4, None))
@@ -253,8 +254,7 @@ class CondensedStep:
         self._region = region
         x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
-        stiff = self._motion.ca + float(tools.frequencies.mean())
-        share = Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push).held(region.unseen, stiff)
+        share = Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
             share, weights=tools.weights, stiffness=self._state.live.stiffness,

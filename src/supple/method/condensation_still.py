@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
-from supple.method.condensation_subspace import Ahead, Quadratic, Subspace, Vertices, fit_left
+from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Subspace, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_handles import Handles
 from supple.method.reduced_state import ReducedState
@@ -36,7 +36,7 @@ class StillSubspace:
         return self._rows if vertices is None else self._rows[vertices]
 
     def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
-        return self._rows[copies]  # in one piece
+        return np.asarray(self._rows[copies])  # in one piece
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self._rest if vertices is None else self._rest[vertices]
@@ -102,7 +102,7 @@ class StillSteps:
             handle, vector = self._handles.of_force(force)
             load += vector @ handle.J
 
-        def resist(elements: ReducedElements) -> Quadratic:
+        def resist(elements: Ruled) -> Quadratic:
             M = motion.cv * damping.stiffness * elements.stiffness(q, form=VISCOUS)
             return M, M @ motion.xv
 
