@@ -3,13 +3,13 @@
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-FAMILIES = {  # by parts of the names of files; the longest first, so that no process is left with it alone
+FAMILIES = {  # by parts of the names of files, of which the first that fits decides
     "projective": ("projective", "hyper", "constraint/", "tie_scene", "thickness", "thin_parts"),
+    "pose space": ("pose", "test_player"),
+    "condensation": ("condensation",),
+    "skipping": ("skipping", "paper_estimator", "skip.py"),
     "bones": ("skinned", "articulated", "selfcontact", "contact_rules", "bench_rules", "rig_training", "hand_standin"),
     "reduced": ("reduced", "cubature/", "training", "contact_scene", "compare"),
-    "pose space": ("pose", "test_player"),
-    "skipping": ("skipping", "paper_estimator", "skip.py"),
-    "condensation": ("condensation",),
 }
 LAST = ("tests/test_docs.py", "tests/test_examples.py")  # of all methods: each test goes where there is time
 
