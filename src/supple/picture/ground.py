@@ -85,7 +85,7 @@ def _fill_light(
             first = ground.first + (j + 0.5) / count * ground.length
             second = ground.second + (i + 0.5) / count * ground.breadth
             point = _place(ground.axis, ground.height, first, second)
-            light[0, i, j] = gather_light(views, nearness, np.int64(0), keys, point, upward)
+            light[0, i, j] = gather_light(views, nearness, 0, keys, point, upward)
             light[1, i, j] = gather_light(views, nearness, keys, len(views), point, upward)
 
 
