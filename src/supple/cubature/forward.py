@@ -4,7 +4,7 @@ The slope, by which non-negative least squares enters a column, prefers long col
 same and, at small ranks above all, needs fewer columns.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -48,7 +48,7 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
     for j in range(right.size):
         left[j] = gram[j, j]
     banned = np.zeros(right.size, np.bool_)
-    size: int = np.int64(0)  # type: ignore[assignment] # a plain 0 is a type of its own: callees compiled twice
+    size: Any = np.int64(0)  # a plain 0 has callees compiled for that number, too
     offered, explained = 0, 0.0
     while explained < wanted:
         if offered < first.size:

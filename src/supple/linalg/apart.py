@@ -6,7 +6,7 @@ of five functions is compiled six times. A function that is long at work loses n
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import llvmlite.binding as llvm
 from numba import types
@@ -44,4 +44,4 @@ def call_apart(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     caller: Any = intrinsic(type_call)
     caller.py_func = function.py_func  # what fingerprints of the code look at
     caller.compiled = compiled  # which lives as long as those who call it
-    return caller  # type: ignore[no-any-return]
+    return cast("Callable[..., Any]", caller)

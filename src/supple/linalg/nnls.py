@@ -3,7 +3,7 @@
 Only AᵀA and Aᵀb are read, so the number of equations does not matter here. Stopped early, the answer is sparse.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -165,7 +165,7 @@ def _search(
     chosen = np.zeros(most + 1, np.int64)
     weight, trial = np.zeros(most + 1), np.zeros(most + 1)
     slope, banned = np.empty(right.size), np.zeros(right.size, np.bool_)
-    size: int = np.int64(0)  # type: ignore[assignment] # a plain 0 is a type of its own: callees compiled twice
+    size: Any = np.int64(0)  # a plain 0 has callees compiled for that number, too
     fitted, offered = 0.0, 0
     while size < most and fitted < wanted:
         if offered < first.size:

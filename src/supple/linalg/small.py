@@ -34,13 +34,13 @@ _TINY = 1e-300
 _ONE_SINGLE, _TINY_SINGLE = np.float32(1.0), np.float32(1e-30)  # literals are double, and would make all else so
 
 # The numpy error model: a division that might raise would put a branch into every loop over elements.
-_OPTIONS: Any = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-point: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(**_OPTIONS)
+point = njit(forceinline=True, error_model="numpy", fastmath={"contract", "nsz"})
 
 
 def plain_point(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `point`, for functions that are called with numbers in the code: `point` compiles a copy for each of them."""
-    overload(function, jit_options=_OPTIONS, strict=False)(lambda *_: function)
+    options: Any = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+    overload(function, jit_options=options, strict=False)(lambda *_: function)
     return function
 
 

@@ -30,12 +30,12 @@ def choose_a_rule() -> None:
 
 
 def solve_a_system() -> None:
-    """Solve for two vertices that nothing joins."""
-    none = np.zeros(0, np.int64)
-    pattern = BlockPattern.build(2, none, none)
-    system = ConjugateGradients(pattern, np.eye(3)[:2])
-    system.prepare(np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0] * 2))
-    system.solve(np.ones(6), 1e-3)
+    """Solve for vertices that nothing joins, enough of them for clusters that can be turned."""
+    points = np.indices((4, 4, 4)).reshape(3, -1).T.astype(np.float64)
+    count, none = len(points), np.zeros(0, np.int64)
+    system = ConjugateGradients(BlockPattern.build(count, none, none), points)
+    system.prepare(np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0] * count))
+    system.solve(np.ones(3 * count), 1e-3)
 
 
 def take_a_step(material: str) -> None:

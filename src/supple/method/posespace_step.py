@@ -129,7 +129,8 @@ class PoseTables(NamedTuple):
             model.pair_thickness,
             np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
         )
-        return cls(*(np.require(array, requirements="CW") for array in arrays))  # as the compiled step takes them
+        fit: Any = [np.require(array, requirements=["C", "W"]) for array in arrays]  # as the compiled step takes them
+        return cls(*fit)
 
     @property
     def nbytes(self) -> int:

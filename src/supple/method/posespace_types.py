@@ -16,7 +16,7 @@ _G = types.Tuple((_singles, int64, _table, int64[::1]))  # as posespace_regions.
 _ROOM = _single_cube, boolean[:, ::1], _singles, _single  # roots, their signs, stack and pieces
 
 #: Those that know nothing of materials.
-PIECES = (
+PIECES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (
         pose_elements,
         (_single, _table, _matrix, _numbers, _table, _numbers, _matrix, _matrix, float64, _single_cube, _matrix),

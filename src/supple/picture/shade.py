@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -57,7 +58,7 @@ def add_body(
             for s in range(samples):
                 shown += seen[s, row, column] >= 0
             if shown > 0:
-                line: int = np.int64(row)  # type: ignore[assignment] # threads count without a sign: one kind of number, one copy to compile
+                line: Any = np.int64(row)  # threads count without a sign: one kind of number, one copy to compile
                 light = _sum_light(
                     seen, shifts, line, column, shot, ground_light, positions, triangles, corners, table, edges,
                     views, nearness, offset, keys,
@@ -99,7 +100,7 @@ def _sum_light(
         if light[0] < 0.0 or dot(step, step) > wide * depth * depth or dot(face, facing) < 0.9:
             place, facing = point, face  # gathering light is the costly part: neighbouring samples share it
             lifted = add_scaled(point, offset, face)
-            key = gather_light(views, nearness, np.int64(0), keys, lifted, normal)
+            key = gather_light(views, nearness, 0, keys, lifted, normal)
             light = (key, gather_light(views, nearness, keys, len(views), lifted, normal))
         floor = look_up_light(shot.ground, ground_light, point)
         total = add_scaled(total, float(count), _reflect(normal, normalise(ray), albedo, light, floor, shot))
