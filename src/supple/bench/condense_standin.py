@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from supple.bench.condense_measure import Case, Row
 from supple.bench.contact_case import CONTACT
-from supple.bench.contact_measure import train
+from supple.bench.contact_lessons import record, train
 from supple.bench.hand_standin import load_hand
 from supple.errors import SuppleWarning
-from supple.method import FullSolver
 from supple.solve import Inputs, Moment
 
 __all__ = ["AUTHORS", "make_standin"]
@@ -37,14 +36,8 @@ def make_standin(folder: Path, size: str, frames: int | None = None) -> Case:
         moments = [Moment(float(k), rig.positions(pose, pins), (), pose=pose) for k, pose in enumerate(poses)]
         return [Inputs(begin, end) for begin, end in pairwise(moments)]
 
-    steps = list_inputs(np.concatenate([rig.neutral[None], hand.learned]))
-    solver, recorded = FullSolver(body, integrator="static", contact=CONTACT, rig=rig), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what does not settle shows in the errors
-        state = solver.start(steps[0])
-        for one in steps:
-            state, _ = solver.step(state, one)
-            recorded.append(state.x)
-        model = train(hand, np.array(recorded))
+        model = train(hand, record(hand))
     played = hand.played if frames is None else hand.played[: frames + 1]
     return Case(body, model, list_inputs(played), "static", (), replace(CONTACT, rules=True), rig)

@@ -87,7 +87,7 @@ def around(
     away = shapes.free - shapes.touching
     size = float(np.sqrt((stiffness * away**2).sum() / len(away)))
     found = []
-    for spread in np.exp(rng.uniform(*np.log(SPREAD), count)):
+    for spread in np.exp(rng.uniform(np.log(SPREAD[0]), np.log(SPREAD[1]), count)):
         apart = spread * size / np.sqrt(stiffness) * rng.standard_normal(len(away))
         found.append(sampler.look(shapes.pose, shapes.touching + spread * away + apart))
     return found

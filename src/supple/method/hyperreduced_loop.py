@@ -69,7 +69,7 @@ class SampleLoop:
 
     def _find_turns(self, q: Numbers) -> Numbers:
         """Quaternions to go on from at coordinates q (c, 3), found from nothing."""
-        found = [nearest_quaternions(local.values(q)) for local in self._locals if local.remembers]
+        found = [nearest_quaternions(local.values(q.astype(np.float64))) for local in self._locals if local.remembers]
         return np.concatenate([np.zeros((4, 0)), *found], axis=1, dtype=self._precision)
 
     def _split(self, turns: Numbers) -> list[Numbers]:
