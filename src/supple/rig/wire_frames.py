@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
+from supple.linalg.vectors import copy_into
 from supple.rig.wire_curve import WireCurve
 
 __all__ = ["Listeners", "WireFrames", "carry_points"]
@@ -111,18 +112,18 @@ def _fill_frames(points, first, values, slopes, starts, tangents, transports, sa
     before, half, R = np.empty((1, 3)), np.empty((3, 3)), np.empty((3, 3))
     for curve in range(starts.size - 1):
         for k in range(starts[curve], starts[curve + 1]):
-            place[:], slope[:] = 0.0, 0.0
+            for i in range(3):
+                place[i] = slope[i] = 0.0
             for c in range(values.shape[1]):
                 for i in range(3):
                     place[i] += values[k, c] * points[first[k] + c, i]
                     slope[i] += slopes[k, c] * points[first[k] + c, i]
             size = np.sqrt(slope[0] ** 2 + slope[1] ** 2 + slope[2] ** 2)
-            if size < 1e-12:  # where the curve stands still it has no direction of its own
-                slope[:] = tangents[k]
-            else:
-                slope /= size
+            for i in range(3):  # where the curve stands still it has no direction of its own
+                slope[i] = tangents[k, i] if size < 1e-12 else slope[i] / size
             if k == starts[curve]:
-                R[:] = _turn(tangents[k : k + 1], slope.reshape(1, 3))[0]
+                turn = _turn(tangents[k : k + 1], slope.reshape(1, 3))[0]
+                copy_into(turn.reshape(9), R.reshape(9))
             else:  # R turned as the tangent, after what the curve does at rest is undone
                 turn, rest = _turn(before, slope.reshape(1, 3))[0], transports[k - 1]
                 for i in range(3):
@@ -131,7 +132,7 @@ def _fill_frames(points, first, values, slopes, starts, tangents, transports, sa
                 for i in range(3):
                     for j in range(3):
                         R[i, j] = turn[i, 0] * half[0, j] + turn[i, 1] * half[1, j] + turn[i, 2] * half[2, j]
-            before[0] = slope
+            copy_into(slope, before[0])
             for i in range(3):
                 frames[9 + i, k] = place[i]
                 for j in range(3):
@@ -149,9 +150,11 @@ def _turn(begin, end):
         cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         if cosine < 1e-9 - 1.0:  # opposite: half a turn about anything across
             least = np.argmin(np.abs(a))
-            axis[:] = -a[least] * a
-            axis[least] += 1.0
-            axis /= np.sqrt(np.sum(axis**2))
+            for i in range(3):
+                axis[i] = (1.0 if i == least else 0.0) - a[least] * a[i]
+            size = np.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
+            for i in range(3):
+                axis[i] /= size
             for i in range(3):
                 for j in range(3):
                     turn[k, i, j] = 2.0 * axis[i] * axis[j] - (1.0 if i == j else 0.0)
