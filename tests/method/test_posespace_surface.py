@@ -3,7 +3,7 @@
 import numpy as np
 from posespace_helpers import PoseSpaceSolver, beam_model, bend_beam, drive
 
-from supple.method.posespace_surface import PoseSurface, draw_beside
+from supple.method.posespace_surface import PoseSurface
 
 
 def test_drawn_vertices_are_the_solvers_to_four_digits() -> None:
@@ -17,15 +17,3 @@ def test_drawn_vertices_are_the_solvers_to_four_digits() -> None:
     moved = np.abs(exact - rig.positions(state.poses[0], vertices)).max()
     assert moved > 0.01
     assert 0.0 < np.abs(surface.positions(state) - exact).max() < 2e-4 * moved
-
-
-def test_frames_drawn_beside_the_steps_are_those_drawn_after_them() -> None:
-    body, rig, held = bend_beam(8, 1e6)
-    solver = PoseSpaceSolver(body, rig, beam_model(body, rig, 0.8, 3, 4, 9))
-    states = drive(solver, held, lambda time: np.array([4.0 * time]), 1 / 30, 4)
-    surface = PoseSurface(rig, solver.model, body.mesh.surface_vertices())
-    drawn = list(draw_beside(states, surface))
-    assert [state for state, _ in drawn] == states
-    for state, x in drawn:
-        np.testing.assert_array_equal(x, surface.positions(state))
-    assert list(draw_beside([], surface)) == []

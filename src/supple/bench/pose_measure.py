@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
@@ -21,7 +20,7 @@ from supple.method.posespace_elements import pose_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_particles
 from supple.method.posespace_state import PoseSpaceState
-from supple.method.posespace_surface import PoseSurface, draw_beside
+from supple.method.posespace_surface import PoseSurface
 from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
@@ -80,22 +79,17 @@ def measure(
     states, newton = follow(solver, steps)
     full_ms, reference = full
     surface = PoseSurface(actor.rig, solver.model, actor.body.mesh.surface_vertices())
-    threads = get_num_threads()
-    set_num_threads(1)
-    alone = time_steps(solver, steps)
-    set_num_threads(threads)
-    step = alone if threads == 1 else time_steps(solver, steps)
+    step = time_steps(solver, steps)  # of one thread: surfaces alone take more
     middle = len(steps) // 2
     split = split_step(solver, states[middle], steps[middle])
     render = best_ms(lambda: surface.positions(states[middle]), _REPEATS)
-    frame = step + render if threads == 1 else time_frames(solver, surface, steps)
     core = max(step - split["kernel"], 0.0) + split["ms_basis"]
     told = solver.model.tell()
     return {
         "tets": len(actor.body.mesh.tets), "rank": solver.rank, "regions": told["regions"],
         "poses": told["poses"], "newton": newton, "cub_int": len(rules.elements),
         "cub_inert": len(rules.inertia_vertices), "ms_core": core, "ms_dyn": step - core, "ms_render": render,
-        "ms_total": step + render, "fps": 1e3 / frame, "fps_one_core": 1e3 / alone,
+        "ms_total": step + render, "fps": 1e3 / (step + render), "fps_one_core": 1e3 / step,
         "bare_ms": bare_ms(solver) + split["ms_basis"],
         "memory_mb": (solver._tables.nbytes + surface.nbytes) / 1e6, "full_ms": full_ms, "speedup": full_ms / step,
         "train_error_int": rules.errors["elastic_training"], "train_error_inert": rules.errors["inertia_training"],
@@ -165,24 +159,6 @@ def time_steps(solver: PoseSpaceSolver, steps: Sequence[Inputs]) -> float:
             state, _ = solver.step(state, inputs)
             best[k] = min(best[k], time.perf_counter() - begin)
     return 1e3 * float(best.mean())
-
-
-def time_frames(solver: PoseSpaceSolver, surface: PoseSurface, steps: Sequence[Inputs]) -> float:
-    """Milliseconds of a frame with its surface, which a second core places while the next step is taken: the quickest
-    of several runs of a motion."""
-
-    def states() -> Iterator[PoseSpaceState]:
-        state = solver.start(steps[0])
-        for inputs in steps:
-            state, _ = solver.step(state, inputs)
-            yield state
-
-    best = np.inf
-    for _ in range(_RUNS):
-        begin = time.perf_counter()
-        count = sum(1 for _ in draw_beside(states(), surface))
-        best = min(best, (time.perf_counter() - begin) / count)
-    return 1e3 * best
 
 
 def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -> Row:

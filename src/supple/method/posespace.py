@@ -21,7 +21,7 @@ from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_regions import pack_regions
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, Stepped, step_kernel
-from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch, is_large
+from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch
 from supple.method.rigged import RiggedBody
 from supple.method.solver import Arrays, Report
 from supple.rig import Rig
@@ -94,7 +94,7 @@ class PoseSpaceSolver:
         single, stack = np.zeros((kinds.count, 9, width), np.float32), np.empty((9 * kinds.count, width), np.float32)
         self._scratch = s.address, single, s.L, s.signs, stack, np.empty(packed.blocks, np.float32), s.K
         self._touches = len(model.pairs) > 0 or len(colliders) > 0
-        self._kernel = step_kernel(kinds.loops, is_large(kinds), self._touches)
+        self._kernel = step_kernel(kinds.loops, self._touches)
         self._contact = contact or ContactSettings()
         self._colliders = PoseColliders(body, rig, model, colliders, self._contact) if colliders else None
 

@@ -183,22 +183,23 @@ _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "re
 
 
 @cache
-def step_kernel(loops: PointLoops, large: bool, touching: bool) -> Callable[..., Any]:
+def step_kernel(loops: PointLoops, touching: bool) -> Callable[..., Any]:
     """The compiled step for materials, without contacts or with some: what `Stepped` has, of scratch, tables,
     characters."""
-    suffix = f"{loops.name}_{large}_{touching}"
-    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, large, POSED)
+    suffix = f"{loops.name}_{touching}"
+    # On one thread: a second one gained 5 % of a quiet step, and takes milliseconds where others use the cores
+    minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, False, POSED)
     apart = {"minimise": call_apart(minimise, minimise_types(touching))}
     # What is called once is written into its caller: by itself it would be compiled once more
     settle = settle_touching if touching else _settle
     names = {
         "settle": compile_copy(settle, suffix, apart, inline="always"),
-        "square": call_apart(square_kernel(loops, large, POSED), SQUARE),
+        "square": call_apart(square_kernel(loops, False, POSED), SQUARE),
         **{name: getattr(POSED, name) for name in ("strain", "join", "factor", "solve")},
         **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in PIECES},
     }
     single = compile_copy(_step, suffix, names, inline="always")
-    return compile_copy(_steps, suffix, {"step": single}, nogil=True)  # so that what was stepped can be drawn meanwhile
+    return compile_copy(_steps, suffix, {"step": single})
 
 
 def _steps(address, single, L, signs, stack, halves, K, tables, driven):

@@ -5,11 +5,8 @@ and of the whole mesh only the surface is kept, with the columns that move it: v
 displaced together.
 """
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numba import get_num_threads, njit, prange, set_num_threads
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from supple.method.posespace_model import PoseSpaceModel
@@ -17,7 +14,7 @@ from supple.method.posespace_state import PoseSpaceState
 from supple.rig import Rig
 from supple.rig.part import pick_part
 
-__all__ = ["PoseSurface", "draw_beside"]
+__all__ = ["PoseSurface"]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,32 +50,6 @@ class PoseSurface:
         return x
 
 
-def draw_beside(states: Iterable[PoseSpaceState], surface: PoseSurface) -> Iterator[tuple[PoseSpaceState, FloatArray]]:
-    """States, each with its drawn vertices [m], (v, 3), which a second core places while the next step is taken.
-
-    So a frame is there a step later than its state. Steps and drawing have a core each: loops do not spread over both.
-    """
-    ahead, last = iter(states), None
-    with ThreadPoolExecutor(1, initializer=set_num_threads, initargs=(1,)) as second:
-        while (state := _take(ahead)) is not None:
-            drawn = second.submit(surface.positions, state)
-            if last is not None:
-                yield last[0], last[1].result()
-            last = state, drawn
-        if last is not None:
-            yield last[0], last[1].result()
-
-
-def _take(states: Iterator[PoseSpaceState]) -> PoseSpaceState | None:
-    """The next state, found on one thread."""
-    threads = get_num_threads()
-    set_num_threads(1)
-    try:
-        return next(states, None)
-    finally:
-        set_num_threads(threads)
-
-
 def _sort_by_regions(columns: NDArray[np.int16], owners: NDArray[np.int64]) -> NDArray[np.int64]:
     """Vertices of columns (m, v, 3, r) so that those that the same regions move are beside each other, (v,)."""
     if not len(owners):
@@ -97,7 +68,7 @@ def _pack_chunk(columns: NDArray[np.int16]) -> tuple[NDArray[np.int16], NDArray[
     return out, moving
 
 
-@njit(cache=True, nogil=True, parallel=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, parallel=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _displace(packed, starts, moving, order, w, factors, R, x):
     """Add R U(p) y to x (v, 3)."""
     for chunk in prange(starts.size - 1):

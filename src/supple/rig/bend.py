@@ -36,7 +36,7 @@ class Bend(Deformer):
         return moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _fill_bent(x: FloatArray, frame: FloatArray, length: float, turn: float, out: FloatArray) -> None:
     """Points x (k, 3) bent by a turn [rad]; frame: where the stretch starts, its direction, across it, the axis."""
     start, ahead, side, axis = frame

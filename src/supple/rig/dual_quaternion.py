@@ -70,7 +70,7 @@ def _quaternion(R: FloatArray) -> tuple[float, float, float, float]:
     return scale * w, scale * a, scale * b, scale * c
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_points(
     motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
 ) -> None:
@@ -85,7 +85,7 @@ def _fill_points(
         out[i, 2] = z + scale * (a * u1 - b * u0 + w * pc - pw * c)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_frames(
     motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, R: FloatArray, t: FloatArray
 ) -> None:

@@ -37,14 +37,14 @@ def _matrix_table(R: FloatArray, t: FloatArray) -> FloatArray:
     return table.reshape(-1, 16)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_points(table: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray) -> None:
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         out[i, 0], out[i, 1], out[i, 2] = affine_point(table, joints, weights, i, x, y, z)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_frames(table: FloatArray, joints: IntArray, weights: FloatArray, A: FloatArray, t: FloatArray) -> None:
     for i in range(len(weights)):
         frame = sum_rows(table, joints, weights, i)

@@ -1,6 +1,6 @@
 """How a rig turns the flesh around its vertices, where it knows."""
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -9,23 +9,16 @@ from numpy.typing import NDArray
 from supple.linalg.small import matmul_nt, signed_svd
 from supple.rig.rig import Rig
 
-__all__ = ["Turning", "find_turns", "nearest_rotations", "turn_rows"]
+__all__ = ["find_turns", "nearest_rotations", "turn_rows"]
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
 
 
-@runtime_checkable
-class Turning(Protocol):
-    """A rig with a skin that turns."""
-
-    def turns(self, pose: FloatArray, vertices: Vertices = None) -> FloatArray | None:
-        """Rotations at all vertices, or the chosen ones, (k, 3, 3); None where what lies below knows of none."""
-
-
 def find_turns(rig: Rig, pose: FloatArray, vertices: Vertices = None) -> FloatArray | None:
     """Rotations of a rig at all vertices, or the chosen ones, (k, 3, 3); None for a black box."""
-    return rig.turns(pose, vertices) if isinstance(rig, Turning) else None
+    ask: Callable[..., FloatArray | None] | None = getattr(rig, "turns", None)  # isinstance of a protocol takes 15 µs
+    return None if ask is None else ask(pose, vertices)
 
 
 def nearest_rotations(A: FloatArray) -> FloatArray:

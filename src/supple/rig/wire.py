@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from supple.errors import SceneError
 from supple.rig.deformer import Deformer, Vertices
 from supple.rig.wire_curve import WireCurve
-from supple.rig.wire_frames import WireFrames, carry_points
+from supple.rig.wire_frames import Listeners, WireFrames, carry_points
 
 __all__ = ["Wire"]
 
@@ -47,18 +47,20 @@ class Wire(Deformer):
         self._weights = vstack(
             [self._weigh(self.rest[k : k + _CHUNK], inner, outer) for k in range(0, len(self.rest), _CHUNK)], "csr"
         )
+        self._listeners = Listeners.of(self._weights)
         self.scales: FloatArray = np.ones(len(names))  # displacements are lengths as they are
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
-        weights = self._weights if vertices is None else self._weights[vertices]
+        listeners = self._listeners if vertices is None else Listeners.of(self._weights[vertices])
         moved, frames = np.empty(np.shape(points)), self._frames.at(pose.reshape(-1, 3))
-        carry_points(np.asarray(points, np.float64), weights.indptr, weights.indices, weights.data, frames, moved)
+        carry_points(np.asarray(points, np.float64), listeners, frames, moved)
         return moved
 
     def pick(self, vertices: NDArray[np.integer]) -> "Wire":
         """The same wires around the chosen vertices alone."""
         part = copy(self)
         part.rest, part._weights = self.rest[vertices], self._weights[vertices]
+        part._listeners = Listeners.of(part._weights)
         return part
 
     def _weigh(self, points: FloatArray, inner: float, outer: float) -> csr_array:

@@ -1,15 +1,18 @@
 """How wires carry what surrounds them when their control points move."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
+from scipy.sparse import csr_array
 
+from supple.linalg.vectors import copy_into
 from supple.rig.wire_curve import WireCurve
 
-__all__ = ["WireFrames", "carry_points"]
+__all__ = ["Listeners", "WireFrames", "carry_points"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,13 +41,13 @@ class WireFrames:
         self._transports = _turn(self._tangents[:-1], self._tangents[1:])
 
     def at(self, moves: FloatArray) -> FloatArray:
-        """R and t of every sample, row by row, (m, 12): x = R X + t moves what surrounds it when the control points
+        """R and t of every sample, row by row, (12, m): x = R X + t moves what surrounds it when the control points
         move by so much [m], (c, 3).
 
         The frame at the first sample of a curve turns as little as its tangent allows and is carried along the curve
         without roll, at rest as in the pose, so that a curve may curl up by any angle.
         """
-        frames = np.empty((len(self.samples), 12))
+        frames = np.empty((12, len(self.samples)))
         _fill_frames(
             self.points + moves, self._first, self._values, self._slopes, self._starts, self._tangents,
             self._transports, self.samples, frames,
@@ -52,45 +55,75 @@ class WireFrames:
         return frames
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
-def carry_points(points, starts, who, shares, frames, out):
-    """Fill out (k, 3) with points (k, 3) as the frames (m, 12) of wires carry them.
+class Listeners(NamedTuple):
+    """Which samples points listen to: stretches of neighbours, so that sums over them run along memory."""
 
-    Point k listens to frames who[j] by shares[j] with j from starts[k] to starts[k + 1]; what is missing to 1 stays.
-    """
+    starts: NDArray[np.int64]
+    """Of the stretches of each point, (k + 1,)."""
+    first: NDArray[np.int64]
+    """First sample of a stretch, (s,)."""
+    ends: NDArray[np.int64]
+    """Of the shares of stretches, one after another, (s + 1,)."""
+    shares: FloatArray
+    still: FloatArray
+    """What is missing to 1 and stays, (k,)."""
+
+    @classmethod
+    def of(cls, weights: csr_array) -> "Listeners":
+        """Shares of samples in points, (k, m)."""
+        weights.sort_indices()
+        rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+        breaks = (np.diff(weights.indices, prepend=-2) != 1) | (np.diff(rows, prepend=-1) != 0)
+        first = np.flatnonzero(breaks)
+        counts = np.bincount(rows[first], minlength=weights.shape[0])
+        return cls(
+            np.concatenate([[0], np.cumsum(counts)]),
+            weights.indices[first].astype(np.int64),
+            np.append(first, len(rows)),
+            weights.data,
+            1.0 - np.asarray(weights.sum(axis=1)),
+        )
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+def carry_points(points, listeners, frames, out):
+    """Fill out (k, 3) with points (k, 3) as the frames (12, m) of wires carry them."""
+    starts, first, ends, shares, still = listeners
+    mean = np.empty(12)
     for k in range(len(points)):
-        a = b = c = d = e = f = g = h = i = u = v = w = 0.0  # in registers: an array would be written at every turn
-        still = 1.0
-        for j in range(starts[k], starts[k + 1]):
-            share, frame = shares[j], frames[who[j]]
-            a, b, c, u = a + share * frame[0], b + share * frame[1], c + share * frame[2], u + share * frame[9]
-            d, e, f, v = d + share * frame[3], e + share * frame[4], f + share * frame[5], v + share * frame[10]
-            g, h, i, w = g + share * frame[6], h + share * frame[7], i + share * frame[8], w + share * frame[11]
-            still -= share
-        x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        out[k, 0] = a * x + b * y + c * z + u + still * x
-        out[k, 1] = d * x + e * y + f * z + v + still * y
-        out[k, 2] = g * x + h * y + i * z + w + still * z
+        for i in range(12):
+            mean[i] = 0.0
+        for s in range(starts[k], starts[k + 1]):
+            own = shares[ends[s] : ends[s + 1]]
+            for i in range(12):
+                line, total = frames[i, first[s] : first[s] + own.size], 0.0
+                for j in range(own.size):
+                    total += own[j] * line[j]
+                mean[i] += total
+        x, y, z, w = points[k, 0], points[k, 1], points[k, 2], still[k]
+        out[k, 0] = mean[0] * x + mean[1] * y + mean[2] * z + mean[9] + w * x
+        out[k, 1] = mean[3] * x + mean[4] * y + mean[5] * z + mean[10] + w * y
+        out[k, 2] = mean[6] * x + mean[7] * y + mean[8] * z + mean[11] + w * z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _fill_frames(points, first, values, slopes, starts, tangents, transports, samples, frames):
     place, slope = np.empty(3), np.empty(3)
     before, half, R = np.empty((1, 3)), np.empty((3, 3)), np.empty((3, 3))
     for curve in range(starts.size - 1):
         for k in range(starts[curve], starts[curve + 1]):
-            place[:], slope[:] = 0.0, 0.0
+            for i in range(3):
+                place[i] = slope[i] = 0.0
             for c in range(values.shape[1]):
                 for i in range(3):
                     place[i] += values[k, c] * points[first[k] + c, i]
                     slope[i] += slopes[k, c] * points[first[k] + c, i]
             size = np.sqrt(slope[0] ** 2 + slope[1] ** 2 + slope[2] ** 2)
-            if size < 1e-12:  # where the curve stands still it has no direction of its own
-                slope[:] = tangents[k]
-            else:
-                slope /= size
+            for i in range(3):  # where the curve stands still it has no direction of its own
+                slope[i] = tangents[k, i] if size < 1e-12 else slope[i] / size
             if k == starts[curve]:
-                R[:] = _turn(tangents[k : k + 1], slope.reshape(1, 3))[0]
+                turn = _turn(tangents[k : k + 1], slope.reshape(1, 3))[0]
+                copy_into(turn.reshape(9), R.reshape(9))
             else:  # R turned as the tangent, after what the curve does at rest is undone
                 turn, rest = _turn(before, slope.reshape(1, 3))[0], transports[k - 1]
                 for i in range(3):
@@ -99,12 +132,12 @@ def _fill_frames(points, first, values, slopes, starts, tangents, transports, sa
                 for i in range(3):
                     for j in range(3):
                         R[i, j] = turn[i, 0] * half[0, j] + turn[i, 1] * half[1, j] + turn[i, 2] * half[2, j]
-            before[0] = slope
+            copy_into(slope, before[0])
             for i in range(3):
-                frames[k, 9 + i] = place[i]
+                frames[9 + i, k] = place[i]
                 for j in range(3):
-                    frames[k, 3 * i + j] = R[i, j]
-                    frames[k, 9 + i] -= R[i, j] * samples[k, j]
+                    frames[3 * i + j, k] = R[i, j]
+                    frames[9 + i, k] -= R[i, j] * samples[k, j]
 
 
 @njit(cache=True, error_model="numpy")
@@ -117,9 +150,11 @@ def _turn(begin, end):
         cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         if cosine < 1e-9 - 1.0:  # opposite: half a turn about anything across
             least = np.argmin(np.abs(a))
-            axis[:] = -a[least] * a
-            axis[least] += 1.0
-            axis /= np.sqrt(np.sum(axis**2))
+            for i in range(3):
+                axis[i] = (1.0 if i == least else 0.0) - a[least] * a[i]
+            size = np.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
+            for i in range(3):
+                axis[i] /= size
             for i in range(3):
                 for j in range(3):
                     turn[k, i, j] = 2.0 * axis[i] * axis[j] - (1.0 if i == j else 0.0)
