@@ -18,19 +18,19 @@ def block_njit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     That is a pass of the compiler that Numba leaves off: it costs time, and loops over lanes gain nothing by it.
     """
-    dispatcher = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
-    if config.DISABLE_JIT:
-        return dispatcher  # type: ignore[no-any-return]
-    plain = dispatcher.compile
+    dispatcher: Any = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
+    settings: Any = config
+    if not settings.DISABLE_JIT:
+        plain = dispatcher.compile
 
-    def compile_blocks(signature: Any) -> Any:
-        before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
-        try:
-            return plain(signature)
-        finally:
-            config.SLP_VECTORIZE = before
+        def compile_blocks(signature: Any) -> Any:
+            before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
+            try:
+                return plain(signature)
+            finally:
+                settings.SLP_VECTORIZE = before
 
-    dispatcher.compile = compile_blocks
+        dispatcher.compile = compile_blocks
     return dispatcher  # type: ignore[no-any-return]
 
 

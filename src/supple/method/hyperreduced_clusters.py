@@ -64,7 +64,8 @@ class ClusterLoop:
 
     def _find_turns(self, F: Numbers) -> Numbers:
         """Quaternions nearest to values, axes first, (4, s)."""
-        return nearest_quaternions(np.ascontiguousarray(F.transpose(2, 1, 0), np.float64)).astype(self._precision)
+        found = nearest_quaternions(np.ascontiguousarray(F.transpose(2, 1, 0), np.float64))
+        return np.asarray(found, self._precision)
 
     def _read(self, q: FloatArray) -> Numbers:
         """Ḡ q, axes first, (3, 3, s)."""
