@@ -59,7 +59,7 @@ def find_discs(begin, predicted, normal, known, parts, rest, facing, radius, nea
         x, y, z = table[place, 0], table[place, 1], table[place, 2]
         a, b, c, r, way = table[place, 3], table[place, 4], table[place, 5], table[place, 6], table[place, 7]
         # Of two the one with the larger sum of radius and twice its way sees the pair: this is as far as that may be
-        large, far = r + 2.0 * way, near + r + 3.0 * way
+        large, far = r + 2.0 * way, near + math.hypot(1.0, _BEYOND) * (r + 3.0 * way)
         x0, x1 = max(int((x - far - low[0]) / size), 0), min(int((x + far - low[0]) / size), shape[0] - 1)
         y0, y1 = max(int((y - far - low[1]) / size), 0), min(int((y + far - low[1]) / size), shape[1] - 1)
         z0, z1 = max(int((z - far - low[2]) / size), 0), min(int((z + far - low[2]) / size), shape[2] - 1)

@@ -20,18 +20,17 @@ def block_njit(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     dispatcher: Any = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})(function)
     settings: Any = config
-    if settings.DISABLE_JIT:
-        return dispatcher  # type: ignore[no-any-return]
-    plain = dispatcher.compile
+    if not settings.DISABLE_JIT:
+        plain = dispatcher.compile
 
-    def compile_blocks(signature: Any) -> Any:
-        before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
-        try:
-            return plain(signature)
-        finally:
-            settings.SLP_VECTORIZE = before
+        def compile_blocks(signature: Any) -> Any:
+            before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
+            try:
+                return plain(signature)
+            finally:
+                settings.SLP_VECTORIZE = before
 
-    dispatcher.compile = compile_blocks
+        dispatcher.compile = compile_blocks
     return dispatcher  # type: ignore[no-any-return]
 
 

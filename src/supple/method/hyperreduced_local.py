@@ -56,6 +56,6 @@ class Local:
         given = *self._seen, self._parameters, memory, self._sampled, answer, coefficients, grip
         self._run(q, base, out, rounds, *given)
 
-    def values(self, q: FloatArray) -> FloatArray:
+    def values(self, q: Numbers) -> FloatArray:
         """S U q of the samples at coordinates (c, 3): (s, p, 3)."""
         return np.asarray(self._fit.seen.matrix(len(q)) @ q).reshape(self.count, -1, 3)

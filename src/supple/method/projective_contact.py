@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from supple.constraint import ProjectiveBody
 from supple.contact.approach import approach_colliders, hold_up
 from supple.contact.collider import Collider
-from supple.contact.contacts import Contacts
+from supple.contact.contacts import SELF, Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
 from supple.contact.links import look, push, start_contacts
@@ -183,13 +183,14 @@ class ProjectiveContact:
         """Contacts by the order of their vertices, but close ones before most of those that are not.
 
         Loads alone would take half the body through the floor in a long step: of what they lead there, enough are
-        kept to stop an impact, and more of what rests there already.
+        kept to stop an impact, and more of what rests there already. What holds the body up comes before its folds, or
+        it would sink where these are many.
         """
         first, second = (self._rank[found.vertices[:, k]] for k in range(2))
         apart = begin[first] + found.weights[:, 1:2] * begin[second] + duration * found.velocity - found.offset
         later = np.einsum("mi,mi->m", found.normal, apart) > _NEAR_SELF * self._size
         later[np.argsort(first, kind="stable")[: _MOST // 2]] = False
-        return np.lexsort((first, later))
+        return np.lexsort((first, found.source == SELF, later))
 
     def _freeze(
         self,
