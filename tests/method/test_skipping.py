@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 from helpers import DOWN
 
+from supple.cubature import Rule
 from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver, skipping_learning
+from supple.method.full_drag import mean_edge
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import Measure, rms
+from supple.method.skipping_model import LearnedModel
+from supple.method.state import FullState
 from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
 from supple.subspace.window import Window
 
@@ -88,6 +92,24 @@ def test_estimates_are_within_a_factor_of_three_of_the_error_of_a_step(swing):
             ratios.append(report.estimated_error / Measure.of("newmark", H, states[k + 1].scale).step(error))
     assert len(ratios) > 5
     assert 1 / 3 < min(ratios) <= max(ratios) < 3
+
+
+def test_damping_of_a_fast_reduced_step_is_that_of_the_full_one(swing):
+    """It looks as far ahead: farther, a swing would be damped otherwise, which no check sees."""
+    body, _, states, _, _ = swing
+    k = next(k for k in range(60, 199) if states[k].motion is not None and states[k + 1].motion is not None)
+    every = Rule(np.arange(len(body.mesh.tets)), np.ones(len(body.mesh.tets)), 0.0, trainer="all")
+    model = LearnedModel(body, replace(states[k].memory.learned, rule=every), "newmark", 1e-6)
+    q, v, a = states[k].motion
+    fast = FullState(H * k, model.positions(q), model.lift(5.0 * v), model.lift(a))
+    assert H * np.abs(fast.v).max() > 0.6 * mean_edge(body.parts)  # from where on full steps look less far
+    M, b = model._drag(np.array([q, 5.0 * v, a]), H)
+    end, force, full = q + 5.0 * H * v, np.zeros_like(fast.x), FullSolver(body, integrator="newmark")
+    (with_drag, system), (without, _) = (full.formulate(fast, inputs(body, k), drags=drags) for drags in (True, False))
+    x = model.positions(end)
+    force[system.map.free] = (with_drag.gradient(x) - without.gradient(x)).reshape(-1, 3)
+    pulled = model.pull(force)
+    assert np.linalg.norm(M @ end - b - pulled) < 1e-3 * np.linalg.norm(pulled)
 
 
 def test_a_switch_moves_nothing(swing):

@@ -68,8 +68,12 @@ def train_pool(
             support.fit()
             break
         first = support.members
+    whole, before = support.members, support.error()
     support.keep(prune(support.gram, support.right, support.square, tolerance**2 * support.square))
     support.fit()
+    if support.error() > max(tolerance, before):  # what is left of squares is round-off where columns nearly depend
+        support = Support(problem, whole)
+        support.fit()
     return make_rule(support, "pool", tolerance)
 
 

@@ -12,7 +12,7 @@ from supple.solve.increment import Drag, Motion
 from supple.solve.inputs import Inputs
 from supple.solve.system import System
 
-__all__ = ["find_drag", "make_drag", "take_along"]
+__all__ = ["find_drag", "make_drag", "mean_edge", "take_along"]
 
 FloatArray = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def find_drag(
     h, x, averages = inputs.duration, state.x, motion.xv is not state.x
     if averages:
         change = h * state.v if frame is None else h * state.v - frame.travel(x)
-        x = x + shorten(change, change / _mean_edge(parts))
+        x = x + shorten(change, change / mean_edge(parts))
     x = x if frame is None else frame.move(x)
     if averages:
         x = state.live.place(x, body.pins, inputs.end.targets)
@@ -56,7 +56,7 @@ def find_drag(
     return x, origin
 
 
-def _mean_edge(parts: tuple[Elements, ...]) -> float:
+def mean_edge(parts: tuple[Elements, ...]) -> float:
     """Edge of a regular tet of the mean volume [m]."""
     volume, count = (
         sum(values) for values in zip(*((part.size.sum(), len(part.volume)) for part in parts), strict=True)

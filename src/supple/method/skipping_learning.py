@@ -42,7 +42,7 @@ _CHEAP = (
     50.0,
     60,
 )  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which trainings are
-_RULE = 0.1, 3e-5  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+_RULE = 0.03, 3e-5  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
 _ROUNDS = 2  # of its training
 
 

@@ -14,6 +14,7 @@ from supple.cubature import Rule
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
+from supple.method.full_drag import mean_edge
 from supple.method.look_ahead import shorten
 from supple.method.reduced_newton import CONVERGED, Scratch, is_large
 from supple.method.reduced_still import KINDS, still_kernel
@@ -90,7 +91,7 @@ class LearnedModel:
         before, `placed` where bones take the body."""
         self._body, self.learned, self._rank = body, learned, learned.basis.rank
         self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
-        self._map = elements
+        self._map, self._edge = elements, mean_edge(body.parts)
         self._origin = body.mesh.vertices + learned.offset if placed is None else placed.origin
         self._turn = None if placed is None else placed.turn
         self._elements = self._build(self._columns())
@@ -172,7 +173,8 @@ class LearnedModel:
         e, (q, v) = self._elements, motion[:2]
         shape, origin = q, q
         if self._kind == KINDS["newmark"]:
-            shape, origin = q + shorten(h * v, e.gradient @ (h * v)), q + 0.5 * h * v
+            shape = q + shorten(h * v, h * self.lift(v) / self._edge)  # as far as in full space
+            origin = q + 0.5 * h * v
         M = self._kind / h * self._damping.stiffness * e.stiffness(shape, form=VISCOUS)  # 1/h and 2/h
         return M, M @ origin
 
