@@ -177,3 +177,14 @@ def test_nothing_but_still_samples_is_refused(beam) -> None:
 def test_problems_of_different_candidates_do_not_stack() -> None:
     with pytest.raises(TrainingError, match="different candidates"):
         StackedProblem([make_dense(0, 20), make_dense(0, 21)])
+
+
+def test_parts_without_a_chosen_sample_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = make_dense(0, 20), make_dense(1, 20)
+    wanted = one.norms(None, np.arange(one.samples))
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(other, "norms", refuse)
+    np.testing.assert_allclose(StackedProblem([one, other]).norms(None, np.arange(one.samples)), wanted)

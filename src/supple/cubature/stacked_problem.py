@@ -49,6 +49,7 @@ class StackedProblem:
         return np.asarray(sum(weight * part.gradient(piece) for part, weight, piece in pieces))
 
     def norms(self, who: IntArray | None = None, samples: IntArray | None = None) -> FloatArray:
-        """Lengths of columns, (k,)."""
+        """Lengths of columns, (k,); a part of which no sample is chosen is not asked."""
         chosen = zip(self.parts, self._weights, self._split(samples), strict=True)
-        return np.asarray(np.sqrt(sum((weight * part.norms(who, own)) ** 2 for part, weight, own in chosen)))
+        asked = [one for one in chosen if one[2] is None or len(one[2])]
+        return np.asarray(np.sqrt(sum((weight * part.norms(who, own)) ** 2 for part, weight, own in asked)))

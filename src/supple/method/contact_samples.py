@@ -4,6 +4,7 @@ Newton's method comes to a contact from the shape that the body would have witho
 the equilibrium are what a rule has to serve; where contacts press they are looked at in full.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -87,7 +88,7 @@ def around(
     away = shapes.free - shapes.touching
     size = float(np.sqrt((stiffness * away**2).sum() / len(away)))
     found = []
-    for spread in np.exp(rng.uniform(np.log(SPREAD[0]), np.log(SPREAD[1]), count)):
+    for spread in np.exp(rng.uniform(math.log(SPREAD[0]), math.log(SPREAD[1]), count)):
         apart = spread * size / np.sqrt(stiffness) * rng.standard_normal(len(away))
         found.append(sampler.look(shapes.pose, shapes.touching + spread * away + apart))
     return found
