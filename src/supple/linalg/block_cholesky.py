@@ -8,8 +8,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.compiled import block_njit
-from supple.linalg.copied_rows import copy_rows
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.vectors import copy_rows
 
 __all__ = ["BlockCholesky", "multiply_blocks"]
 

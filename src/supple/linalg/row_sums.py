@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from supple.linalg.copied_rows import copy_rows
+from supple.linalg.vectors import copy_rows
 
 __all__ = ["add_products", "add_rows"]
 

@@ -1,8 +1,11 @@
-"""Vectors inside compiled loops: the same with slices and sums of arrays costs the compiler seconds."""
+"""Arrays inside compiled loops, number by number: the same with slices and sums of arrays costs the compiler seconds.
+
+For `out[:] = source`, say, Numba compiles what puts shapes that do not fit into words.
+"""
 
 from numba import njit
 
-__all__ = ["add_to", "are_equal", "copy_into"]
+__all__ = ["add_to", "are_equal", "copy_into", "copy_rows"]
 
 
 @njit(cache=True)
@@ -10,6 +13,14 @@ def copy_into(source, out):
     """Fill out (k,) with the first numbers of the source."""
     for i in range(out.size):
         out[i] = source[i]
+
+
+@njit(cache=True)
+def copy_rows(source, out):
+    """Fill out (n, m) with the first rows and columns of the source."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = source[i, j]
 
 
 @njit(cache=True)

@@ -11,8 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
-from supple.linalg.copied_rows import copy_rows
-from supple.linalg.vectors import copy_into
+from supple.linalg.vectors import copy_into, copy_rows
 from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace
 
