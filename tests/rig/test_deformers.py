@@ -141,6 +141,18 @@ def test_wire_carries_what_is_near_and_leaves_what_is_far():
     assert moved[1, 2] == pytest.approx(0.1)  # half way through the falloff
 
 
+def test_wire_carries_many_points_on_several_threads_as_it_carries_few():
+    points = np.tile(POINTS, (6, 1))
+    wire = Wire(points, SPINE, 0.1, 0.3)
+    some = np.arange(0, 1200, 40)
+    for height in (0.2, -0.1, 0.2):  # and what it remembers of a pose is of that pose
+        pose = np.outer([0.0, 0.1, 0.6, 1.0], [0.0, height, 0.05]).ravel()
+        moved = wire.positions(pose)
+        assert moved[some] == pytest.approx(wire.positions(pose, some), abs=1e-14)
+        lifted = (moved - points)[points[:, 0] > 0.45, 1]  # the end of the wire, which goes all the way
+        assert lifted == pytest.approx(height, rel=0.3)
+
+
 def test_wire_turns_flesh_with_it():
     """All control points turned about an axis across the wire: everything near turns rigidly."""
     curve = np.array(SPINE["spine"])

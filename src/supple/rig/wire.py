@@ -52,9 +52,7 @@ class Wire(Deformer):
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
         listeners = self._listeners if vertices is None else Listeners.of(self._weights[vertices])
-        moved, frames = np.empty(np.shape(points)), self._frames.at(pose.reshape(-1, 3))
-        carry_points(np.asarray(points, np.float64), listeners, frames, moved)
-        return moved
+        return carry_points(np.asarray(points, np.float64), listeners, self._frames.at(pose.reshape(-1, 3)))
 
     def pick(self, vertices: NDArray[np.integer]) -> "Wire":
         """The same wires around the chosen vertices alone."""

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
+from supple.linalg.compiled import compile_copy
 from supple.linalg.vectors import copy_into
 from supple.rig.wire_curve import WireCurve
 
 __all__ = ["Listeners", "WireFrames", "carry_points"]
 
 FloatArray = NDArray[np.float64]
+
+_MANY = 1000  # points: fewer are carried before a second thread has woken up
 
 
 class WireFrames:
@@ -39,6 +42,8 @@ class WireFrames:
         slope = slopes @ self.points
         self._tangents = slope / np.linalg.norm(slope, axis=1, keepdims=True)
         self._transports = _turn(self._tangents[:-1], self._tangents[1:])
+        self._last = np.full(self.points.shape, np.nan), np.empty((12, 0))
+        get_num_threads()  # starts the threads: a loop from the cache does not
 
     def at(self, moves: FloatArray) -> FloatArray:
         """R and t of every sample, row by row, (12, m): x = R X + t moves what surrounds it when the control points
@@ -47,11 +52,15 @@ class WireFrames:
         The frame at the first sample of a curve turns as little as its tangent allows and is carried along the curve
         without roll, at rest as in the pose, so that a curve may curl up by any angle.
         """
+        known, frames = self._last  # a step and the surface after it ask for the same
+        if np.array_equal(known, moves):
+            return frames
         frames = np.empty((12, len(self.samples)))
         _fill_frames(
             self.points + moves, self._first, self._values, self._slopes, self._starts, self._tangents,
             self._transports, self.samples, frames,
         )  # fmt: skip
+        self._last = moves.copy(), frames
         return frames
 
 
@@ -85,14 +94,17 @@ class Listeners(NamedTuple):
         )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
-def carry_points(points, listeners, frames, out):
-    """Fill out (k, 3) with points (k, 3) as the frames (12, m) of wires carry them."""
+def carry_points(points: FloatArray, listeners: Listeners, frames: FloatArray) -> FloatArray:
+    """Points (k, 3) as the frames (12, m) of wires carry them, (k, 3)."""
+    out = np.empty(points.shape)
+    (_carry_many if len(points) >= _MANY else _carry_few)(points, listeners, frames, out)
+    return out
+
+
+def _carry(points, listeners, frames, out):
     starts, first, ends, shares, still = listeners
-    mean = np.empty(12)
-    for k in range(len(points)):
-        for i in range(12):
-            mean[i] = 0.0
+    for k in prange(len(points)):
+        mean = np.zeros(12)
         for s in range(starts[k], starts[k + 1]):
             own = shares[ends[s] : ends[s + 1]]
             for i in range(12):
@@ -104,6 +116,11 @@ def carry_points(points, listeners, frames, out):
         out[k, 0] = mean[0] * x + mean[1] * y + mean[2] * z + mean[9] + w * x
         out[k, 1] = mean[3] * x + mean[4] * y + mean[5] * z + mean[10] + w * y
         out[k, 2] = mean[6] * x + mean[7] * y + mean[8] * z + mean[11] + w * z
+
+
+_FAST = {"contract", "nsz", "reassoc"}
+_carry_few = compile_copy(_carry, "few", fastmath=_FAST)
+_carry_many = compile_copy(_carry, "many", fastmath=_FAST, parallel=True)
 
 
 @njit(cache=True, error_model="numpy")
