@@ -7,6 +7,7 @@ from helpers import DOWN
 from reduced_helpers import beam, complete_model, modal_model, run
 
 from supple.elastic import Damping
+from supple.linalg import bordered_solver
 from supple.linalg.orthonormal import orthonormalise
 from supple.method import FullSolver
 from supple.method.condensation import CondensationSolver
@@ -15,7 +16,7 @@ from supple.method.condensation_state import CondensedState, fold_back
 from supple.method.model import ReducedModel
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_state import ReducedState
-from supple.solve import Grab, NodalForce, SetStiffness
+from supple.solve import Grab, Inputs, Moment, NodalForce, SetStiffness
 from supple.subspace import Basis, linear_modes
 
 H = 0.01
@@ -51,6 +52,23 @@ def test_complete_region_is_the_full_solver(integrator: str) -> None:
     ones, others = (run(s, H, 4, DOWN) for s in (solver, full))
     for one, other in zip(ones[1:], others[1:], strict=True):
         assert gap(body, solver.positions(one), other.x) < 1e-6
+
+
+def test_direct_and_iterative_solves_end_in_the_same_place(monkeypatch) -> None:
+    """Statics with most of a body full, and no more than a factor's own iterations once there is one."""
+    body = beam()
+    found, counts = [], []
+    for long in (1e3, 0.0):
+        monkeypatch.setattr(bordered_solver, "LONG", long)
+        region = Fixed(everything(body)[1::2])
+        solver = CondensationSolver(body, sparse_model(body), oracle=region, integrator="static", tolerance=1e-8)
+        begin, end = (Moment(time, body.mesh.vertices[body.pins.vertices], (DOWN,)) for time in (0.0, H))
+        inputs = Inputs(begin, end)
+        state, report = solver.step(solver.start(inputs), inputs)
+        found.append(solver.positions(state))
+        counts.append(report.linear_iterations / report.newton_iterations)
+    assert gap(body, *found) < 1e-6
+    assert counts[1] < 0.5 * counts[0]
 
 
 def events(body):

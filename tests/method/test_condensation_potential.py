@@ -11,6 +11,9 @@ from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
 from supple.elastic import EXACT, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
+from supple.linalg import bordered_solver
+from supple.linalg.bordered_solver import BorderedSolver, to_sparse
+from supple.linalg.direct import NotPositiveDefinite
 from supple.material import MATERIALS
 from supple.method.condensation_region import Ground, Region
 
@@ -105,8 +108,8 @@ def test_derivatives_with_damping_by_stiffness() -> None:
     np.testing.assert_allclose(slowed.drag.resist(z), expected, atol=1e-5 * np.abs(expected).max())
 
 
-def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
-    body, ground = held
+def make_touching_step(body, ground):
+    """A step with contacts of full vertices, of others, and of both, and z to look at."""
     full = tip(ground, 9)
     others = np.flatnonzero(ground.movable)[:3]
     region = ground.cut(full, others)
@@ -125,7 +128,11 @@ def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
         np.zeros(5, np.int32), np.zeros(5, np.int32),
     )  # fmt: skip
     potential = ContactPotential(contacts, y, 1e4, 0.5, np.ones(5, bool))
-    check_derivatives(step.with_joints([potential]), z)
+    return step.with_joints([potential]), z
+
+
+def test_derivatives_with_contacts_on_full_and_on_other_vertices(held) -> None:
+    check_derivatives(*make_touching_step(*held))
 
 
 @pytest.mark.parametrize("name", ["stvk", "corotational"])
@@ -180,3 +187,37 @@ def test_conjugate_gradients_solve_the_operator(held) -> None:
         matrix.solve(b, 1e-10), np.linalg.solve(matrix.to_dense(), b), rtol=1e-6, atol=1e-9 * np.abs(b).max()
     )
     assert 0 < matrix.iterations < len(z)
+
+
+def test_a_direct_solver_follows_where_conjugate_gradients_take_long(held, monkeypatch) -> None:
+    step, z = make_touching_step(*held)
+    matrix, b = step.stiffen(z), step.gradient(z)
+    dense = matrix.to_dense()
+    np.testing.assert_allclose(to_sparse(matrix).toarray(), dense, atol=1e-12 * np.abs(dense).max())
+    expected = np.linalg.solve(dense, b)
+    patient, hasty = BorderedSolver(), BorderedSolver()
+    for solver, long in ((patient, 1e3), (hasty, 0.0)):
+        monkeypatch.setattr(bordered_solver, "LONG", long)
+        counts = []
+        for _ in range(3):
+            x = solver.solve(matrix, b, 1e-10)
+            np.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+            counts.append(matrix.iterations)
+        # Then none for the factor's own matrix, and one where it stands for another
+        assert counts[0] > 1
+        assert counts[1:] == ([counts[0]] * 2 if solver is patient else [0, 1])
+    further = step.stiffen(z + 1e-3 * np.random.default_rng(0).standard_normal(len(z)))
+    x = hasty.solve(further, b, 1e-10)
+    expected = np.linalg.solve(further.to_dense(), b)
+    np.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+
+
+def test_a_matrix_without_a_factor_is_left_to_conjugate_gradients(held, monkeypatch) -> None:
+    monkeypatch.setattr(bordered_solver, "LONG", 0.0)
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 15)), sparse_model(body))
+    matrix, solver = step.stiffen(z), BorderedSolver()
+    solver.solve(matrix, step.gradient(z), 1e-2)
+    matrix.extra = matrix.extra - 1e9
+    with pytest.raises(NotPositiveDefinite):
+        solver.solve(matrix, step.gradient(z), 1e-2)

@@ -56,6 +56,10 @@ class UpperPattern:
         """Number of stored entries."""
         return len(self.indices)
 
+    def is_like(self, other: "UpperPattern") -> bool:
+        """Whether both store the same entries."""
+        return np.array_equal(self.indptr, other.indptr) and np.array_equal(self.indices, other.indices)
+
     def to_scipy(self, data: FloatArray) -> csr_array:
         """The whole matrix."""
         upper = csr_array((data, self.indices, self.indptr), shape=(self.size, self.size))

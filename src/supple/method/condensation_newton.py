@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.bordered import Bordered
+from supple.linalg.bordered_solver import BorderedSolver
 from supple.linalg.direct import NotPositiveDefinite
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_potential import Condensed
@@ -65,6 +66,7 @@ def minimise(
     floor: float,
     tolerance: float,
     max_iterations: int,
+    linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> Found:
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
@@ -81,7 +83,7 @@ def minimise(
         if iteration == max_iterations:
             break
         direction, matrix = _find_direction(
-            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, watch
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, linear_solver, watch
         )
         linear += matrix.iterations
         if iteration == 0:
@@ -117,6 +119,7 @@ def _find_direction(
     gradient: FloatArray,
     tolerance: float,
     cautious: bool,
+    linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> tuple[FloatArray, Bordered]:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
@@ -125,7 +128,7 @@ def _find_direction(
             matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
-                return -matrix.solve(gradient, tolerance), matrix
+                return -linear_solver.solve(matrix, gradient, tolerance), matrix
         except NotPositiveDefinite:
             continue
     share = 1e-9
@@ -134,7 +137,7 @@ def _find_direction(
         share *= 100.0
         try:
             with watch.phase("solve"):
-                return -matrix.solve(gradient, tolerance), matrix
+                return -linear_solver.solve(matrix, gradient, tolerance), matrix
         except NotPositiveDefinite:
             continue
     raise NewtonFailure("the stiffness matrix is not positive definite", z, float("inf"))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.elastic import elastic_gradient
+from supple.linalg.bordered_solver import BorderedSolver
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, push_full
 from supple.method.condensation_lookout import Lookout, Watched
@@ -77,6 +78,7 @@ class CondensedStep:
         self.wanted = np.zeros(0, np.int32)
         self._rounds = 0
         self._region: Region | None = None
+        self._linear = BorderedSolver()
         self.z = np.zeros(0)
         """Where the last round arrived."""
         self._reference = self._leaning = 0.0
@@ -180,7 +182,7 @@ class CondensedStep:
         try:
             found = minimise(
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
-                max_iterations=tools.max_iterations, watch=self._watch,
+                max_iterations=tools.max_iterations, linear_solver=self._linear, watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self._spread(term) for name, term in step.terms(failure.x).items()}
