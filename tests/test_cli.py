@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -321,6 +322,10 @@ def test_a_model_is_trained_told_and_used(scene: Path, capsys: pytest.CaptureFix
     assert main(["info", "beam.model.npz", "--json", "-"]) == 0
     told = result(capsys)
     assert (told["kind"], told["rank"], told["elements"]) == ("model", data["rank"], data["elements"])
+    assert main(["info", "beam.model.npz"]) == 0
+    text = capsys.readouterr().out
+    assert len(re.findall(r"^  patch gravity, direction \(", text, re.M)) == len(told["loads"])  # a row each, no braces
+    assert "{" not in text
     assert main(["run", str(scene), "-o", "a.npz", "--json", "-"]) == 0
     ran = result(capsys)
     assert (ran["method"], ran["model"]["rank"]) == ("reduced", data["rank"])

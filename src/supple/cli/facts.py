@@ -18,6 +18,10 @@ def say_facts(console: Console, facts: Mapping[str, Any], indent: str = "") -> N
             if value:
                 console.say(f"{label}:")
                 say_facts(console, value, indent + "  ")
+        elif isinstance(value, list) and any(isinstance(row, Mapping) for row in value):
+            console.say(f"{label}:")
+            for row in value:
+                console.say(f"{indent}  {_short(row)}")
         elif value is not None and value != []:
             shown = _short_list(value) if isinstance(value, list) else _short(value)
             console.say(f"{label}: {shown}")
@@ -34,4 +38,8 @@ def _short_list(values: Sequence[object]) -> str:
 def _short(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key.replace('_', ' ')} {_short(part)}" for key, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(map(_short, value))})"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
