@@ -25,6 +25,7 @@ from supple.rig import Bend, Influences, PoseStiffness, Skeleton, SkinnedRig
 from supple.scene import build_scene, parse_scene, prepare_scene, set_stage, simulate, start_scene
 from supple.shape import make_shape
 from supple.solve import Gravity
+from supple.subspace.alignment import Alignment
 from supple.subspace.pose_models import build_pose_bases
 
 PLAYER = Path(__file__).parent.parent / "examples" / "player"
@@ -41,7 +42,7 @@ const rows = motion.drawnRows(character), { fps, gravity } = motion.values, out 
 let state = character.start(motion.at(0));
 for (let k = 1; k < motion.frames; k++) {
   state = character.step(state, motion.at(k), 1 / fps, gravity, [], 1e-9);
-  out.push(Array.from(character.displace(state, rows)));
+  out.push(Array.from(motion.displace(character, state, rows, motion.at(k))));
 }
 console.log(JSON.stringify(out));
 """
@@ -120,15 +121,15 @@ def turning(material, damping: Damping):
     return body, rig, poses, pose
 
 
-def write_folder(folder: Path, body: Body, rig, examples, poses, script: str):
+def write_folder(folder: Path, body: Body, rig, examples, poses, script: str, alignment: Alignment = "world"):
     """A player's folder, with a script to run in it; the model."""
-    bases = build_pose_bases(body, rig, examples, 6, alignments=("world",))
+    bases = build_pose_bases(body, rig, examples, 6, alignments=(alignment,))
     rules = train_pose_rules(body, rig, bases, 0.1, np.random.default_rng(0))
     model = assemble_posespace(body, rig, bases, rules)
     skin = body.mesh.surface_vertices()
     save_posespace(folder / "model.npz", model, body, rig)
     arrays = load_maker().stage_arrays(
-        model, rig, poses, body.mesh.surface().triangles, skin[:, None], np.ones((len(skin), 1))
+        model, rig, poses, body.mesh.surface().triangles, skin[:, None], np.ones((len(skin), 1)), body
     )
     values = {"fps": FPS, "step": 1 / FPS, "gravity": [0.0, -9.81, 0.0], "up": "y", "size": 1.0, "mass": 19.2}
     np.savez_compressed(folder / "stage.npz", values=np.array(json.dumps({**values, "loops": False})), **arrays)
@@ -148,17 +149,19 @@ def run_node(folder: Path):
 
 @pytest.mark.skipif(NODE is None, reason="needs node")
 @pytest.mark.parametrize(
-    ("make", "material", "damping"),
+    ("make", "material", "damping", "alignment"),
     [
-        (bent, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.002)),
-        (bent, StVK(young=2e6, poisson=0.3), Damping(0.5)),
-        (turning, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.001)),
+        (bent, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.002), "world"),
+        (bent, StVK(young=2e6, poisson=0.3), Damping(0.5), "world"),
+        (turning, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.001), "world"),
+        (bent, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.002), "rotframe"),
+        (turning, StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5, 0.001), "rotframe"),
     ],
 )
-def test_sixty_frames_agree_with_python(tmp_path: Path, make, material, damping: Damping) -> None:
+def test_sixty_frames_agree_with_python(tmp_path: Path, make, material, damping: Damping, alignment) -> None:
     body, rig, examples, pose_at = make(material, damping)
     poses = np.array([pose_at(k / FPS) for k in range(FRAMES + 1)])
-    model = write_folder(tmp_path, body, rig, examples, poses, RUN)
+    model = write_folder(tmp_path, body, rig, examples, poses, RUN, alignment)
     skin = body.mesh.surface_vertices()
     found = np.array(run_node(tmp_path)).reshape(FRAMES, len(skin), 3)
     solver = PoseSpaceSolver(body, rig, model, tolerance=1e-9, max_stiffnesses=50)  # the page has no cap
@@ -190,10 +193,11 @@ def test_materials_are_those_of_python(tmp_path: Path, kind) -> None:
 
 
 @pytest.mark.skipif(NODE is None, reason="needs node")
-def test_the_page_draws_plays_and_lets_flesh_be_pulled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("alignment", ["world", "rotframe"])
+def test_the_page_draws_plays_and_lets_flesh_be_pulled(tmp_path: Path, alignment: Alignment) -> None:
     body, rig, examples, pose_at = bent(StableNeoHookean(young=2e6, poisson=0.4), Damping(0.5))
     poses = np.array([pose_at(k / FPS) for k in range(20)])
-    write_folder(tmp_path, body, rig, examples, poses, PAGE)
+    write_folder(tmp_path, body, rig, examples, poses, PAGE, alignment)
     drawn, played, slid, pulled = run_node(tmp_path)
     assert drawn == 3 * len(body.mesh.surface().triangles)
     assert 5 < played < 19

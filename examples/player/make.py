@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.elastic import Body
 from supple.errors import SceneError, SuppleError
 from supple.io.posespace_file import save_posespace
 from supple.method import PoseSpaceModel
 from supple.rig import Rig, Root
 from supple.scene import Built, load_scene, prepare_scene, set_stage
+from supple.subspace.vertex_turns import VertexTurns
 
 HERE = Path(__file__).parent
 PAGE = ("index.html", "page.js", "draw.js", "motion.js", "posespace.js", "materials.js", "dense.js", "npz.js")
@@ -36,12 +38,22 @@ def stage_arrays(
     triangles: NDArray[np.integer],
     corners: NDArray[np.integer],
     shares: NDArray[np.float64],
+    body: Body,
 ) -> dict[str, NDArray[Any]]:
     """What the page knows of the rig in poses (k, p), and of the drawn surface.
 
-    Its vertices are sums by `shares` (s, c) of those of the mesh at `corners` (s, c).
+    Its vertices are sums by `shares` (s, c) of those of the mesh at `corners` (s, c). Where columns turn with the
+    flesh, `flesh` are its turns at the vertices that a step looks at, and `skin` those at the corners, each once.
     """
-    root = Root.of(rig)
+    root, turns = Root.of(rig), {}
+    if model.turning:
+        drawn, spun = np.unique(corners, return_inverse=True)
+        flesh, skin = (VertexTurns(body, rig, vertices) for vertices in (model.watched, drawn))
+        turns = {
+            "flesh": np.array([flesh.place(pose)[1] for pose in poses]),
+            "skin": np.array([skin.place(pose)[1] for pose in poses], np.float32),
+            "spun": spun.ravel().astype(np.int32),
+        }
     shapes = [rig.positions(pose) for pose in poses]
     return {
         "points": np.array([rig.embed(root.still(pose)) for pose in poses]),
@@ -51,6 +63,7 @@ def stage_arrays(
         "triangles": np.asarray(triangles, np.int32),
         "corners": np.asarray(corners, np.int32),
         "shares": np.asarray(shares, np.float32),
+        **turns,
     }
 
 
@@ -87,7 +100,7 @@ def write_player(folder: Path, built: Built) -> None:
     for name in PAGE:
         shutil.copyfile(HERE / name, folder / name)
     save_posespace(folder / "model.npz", model, body, rigging.rig)
-    arrays = stage_arrays(model, rigging.rig, poses, triangles, corners, shares)
+    arrays = stage_arrays(model, rigging.rig, poses, triangles, corners, shares, body)
     np.savez_compressed(folder / "stage.npz", values=np.array(json.dumps(values)), **arrays)
 
 

@@ -42,7 +42,7 @@ class Player {
     this.last = now;
     this.left += passed;
     for (; this.left >= h; this.left -= h) this.advance(h);
-    const u = this.character.displace(this.state, this.rows), { size } = this.motion.values;
+    const u = this.motion.displace(this.character, this.state, this.rows, this.frame), { size } = this.motion.values;
     this.places = u.map((x, k) => x + this.frame.surface[k]);
     const away = Array.from({ length: u.length / 3 }, (_, v) => Math.hypot(u[3 * v], u[3 * v + 1], u[3 * v + 2]));
     this.surface.draw(this.places, away.map((x) => x / (COLOURED * size)), this.camera);
@@ -80,12 +80,8 @@ class Player {
 
   /** A spring from the grabbed vertex to where the mouse has it. */
   pull() {
-    const { vertex, to } = this.grab, { poses, rank } = this.character, stiffness = PULL * this.motion.values.mass;
-    const count = this.rows.length / (poses * 3 * rank), rows = new Float32Array(poses * 3 * rank);
-    for (let i = 0; i < poses; i++) {
-      const begin = (i * count + vertex) * 3 * rank;
-      rows.set(this.rows.subarray(begin, begin + 3 * rank), i * 3 * rank);
-    }
+    const { vertex, to } = this.grab, stiffness = PULL * this.motion.values.mass;
+    const rows = this.motion.pullRows(this.character, this.rows, vertex, this.frame);
     return { rows, stiffness, force: to.map((x, k) => stiffness * (x - this.frame.surface[3 * vertex + k])) };
   }
 

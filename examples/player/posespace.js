@@ -1,7 +1,9 @@
 // A character in pose space: x = Φ(p) + R U(p) y with U(p) = Σ w_i U_i, stepped as supple steps it.
 //
 // A frame says where a rig is: { point (e), placed (v, 3) [m], turn (3, 3) }, the pose as a point, the vertices that a
-// step looks at, the turn of the root. All arrays are flat, in rows; docs/files.md of supple has the layout of a model.
+// step looks at, the turn of the root. Columns that turn with the flesh, U(p) = Q Σ w_i U_i with a turn Q of every vertex,
+// need flesh (v, 3, 3) as well: Q in the world. All arrays are flat, in rows; docs/files.md of supple has the layout of a
+// model.
 
 import { dot, factorise, invertDistances, norm, solve, sum } from "./dense.js";
 import { MATERIALS, cofactor, det, energy, hessian, product, stress, viscosity } from "./materials.js";
@@ -15,6 +17,9 @@ export class Character {
     const values = JSON.parse(file.values), all = (name) => file[name].data;
     [this.poses, this.vertices, , this.rank] = file.columns.shape;
     this.count = file.elements.shape[0];
+    this.lines = file.edges.shape[2];
+    this.turning = this.lines === 12;
+    this.blackBox = !values.rig.turns;
     this.points = all("points");
     this.embedding = file.points.shape[1];
     [this.columns, this.edges, this.gram, this.turned] = ["columns", "edges", "gram", "turned"].map(all);
@@ -23,6 +28,7 @@ export class Character {
     [this.damping, this.drag] = values.damping;
     const unknown = values.materials.find((name) => !(name in MATERIALS));
     if (unknown) throw new Error(`the material ${unknown} is not known here: use ${Object.keys(MATERIALS).join(", ")}.`);
+    if (file.pairs.shape[0]) throw new Error("contacts that open are not known here: train without [contact].");
     this.materials = Array.from(all("kinds"), (kind) => MATERIALS[values.materials[kind]]);
     const moduli = all("moduli"), c = this.count;
     this.moduli = this.materials.map((_, e) => [moduli[e], moduli[c + e], moduli[2 * c + e]]);
@@ -52,20 +58,24 @@ export class Character {
   /** At rest in a frame. */
   start(frame) {
     const y = new Float64Array(this.rank), w = this.shares(frame.point), turn = Array.from(frame.turn);
-    const places = this.particlesAt(frame.placed);
-    return { y: [y, y], w: [w, w], turns: [turn, turn], places, speeds: places.map(() => 0), step: 1, elastic: 0 };
+    const places = this.particlesAt(frame.placed), flesh = this.fleshAt(frame);
+    return {
+      y: [y, y], w: [w, w], turns: [turn, turn], flesh: [flesh, flesh], places, speeds: places.map(() => 0), step: 1,
+      elastic: 0,
+    };
   }
 
   /** The state h seconds on, at `frame`; gravity [m/s²], and pulls: { rows (m, 3, r), force [N], stiffness [N/m] }. */
   step(state, frame, h, gravity = [0, -9.81, 0], pulls = [], tolerance = 1e-4) {
     const { rank: r } = this, w = this.shares(frame.point), R = Array.from(frame.turn), ratio = h / state.step;
-    this.poseElements(w, frame.placed, R);
+    this.poseElements(w, frame, this.turning ? IDENTITY : R);
     const S = new Float64Array(r * r), load = new Float64Array(r);
     push(this.gravity, w, R, gravity, 0, S, load, r);
     for (const pull of pulls) push(pull.rows, w, R, pull.force, pull.stiffness, S, load, r);
-    this.feelRig(w, R, frame.placed, state, h, load);
-    const begin = state.y[0], { M, carried } = this.carry(w, state);
-    const ahead = begin.map((_, k) => (1 + ratio) * carried[0][k] - ratio * carried[1][k]);
+    const begin = state.y[0], { M, carried } = this.carry(w, state), more = new Float64Array(r);
+    if (this.turning) this.feelTurns(w, R, frame, state, h, gravity, load, carried[0], more);
+    else this.feelRig(w, R, frame.placed, state, h, load);
+    const ahead = begin.map((_, k) => (1 + ratio) * carried[0][k] - ratio * carried[1][k] + more[k]);
     this.carryTurns(w, state, R, ratio, ahead);
     const reference = state.elastic + norm(load.map((x, k) => x - dot(S, k * r, begin, r)));
     const ca = 1 / (h * h), cv = this.damping / h;
@@ -77,22 +87,25 @@ export class Character {
     const places = this.particlesAt(frame.placed);
     const speeds = places.map((x, k) => (x - state.places[k]) / h);
     return {
-      y: [y, begin], w: [w, state.w[0]], turns: [R, state.turns[0]], places, speeds, step: h, elastic, iterations,
+      y: [y, begin], w: [w, state.w[0]], turns: [R, state.turns[0]], flesh: [this.fleshAt(frame), state.flesh[0]],
+      places, speeds, step: h, elastic, iterations,
     };
   }
 
   /** Displacements from the rig [m], (k, 3), of what has rows (m, k, 3, r). */
   displace(state, rows) {
-    const r = this.rank, k = rows.length / (this.poses * r), y = state.y[0], R = state.turns[0];
-    const u = new Float64Array(k);
+    const R = state.turns[0], u = this.blend(state, rows), out = new Float64Array(u.length);
+    for (let v = 0; v < u.length; v += 3) out.set(apply(R, 0, u.subarray(v, v + 3)), v);
+    return out;
+  }
+
+  /** The same before anything has turned. */
+  blend(state, rows) {
+    const r = this.rank, k = rows.length / (this.poses * r), y = state.y[0], u = new Float64Array(k);
     state.w[0].forEach((share, i) => {
       if (share > 0) for (let line = 0; line < k; line++) u[line] += share * dot(rows, (i * k + line) * r, y, r);
     });
-    const out = new Float64Array(k);
-    for (let v = 0; v < k; v += 3) {
-      for (let a = 0; a < 3; a++) out[v + a] = R[3 * a] * u[v] + R[3 * a + 1] * u[v + 1] + R[3 * a + 2] * u[v + 2];
-    }
-    return out;
+    return u;
   }
 
   /** How much every example counts at a point: none below 0, 1 together. */
@@ -112,8 +125,9 @@ export class Character {
   }
 
   /** G of all elements about the shape of the moment, and volumes times weights times stiffness. */
-  poseElements(w, placed, R) {
-    const { count, poses, rank: r, corners, edges, G } = this, rows = new Float64Array(9 * r);
+  poseElements(w, { placed, flesh }, R) {
+    const { count, poses, rank: r, corners, edges, lines, G } = this;
+    const whole = new Float64Array(lines * r), rows = this.turning ? new Float64Array(9 * r) : whole;
     for (let e = 0; e < count; e++) {
       const E = new Array(9);
       for (let a = 0; a < 3; a++) {
@@ -122,19 +136,72 @@ export class Character {
       const D = product(R, E, true), size = det(D), C = cofactor(D);
       if (!(size / 6 / this.volumes[e] > 1e-6)) throw new Error(`the pose turns element ${e} inside out.`);
       let weight = 0, firmness = 0;
-      rows.fill(0);
+      whole.fill(0);
       for (let i = 0; i < poses; i++) {
         if (w[i] === 0) continue;
         weight += w[i] * this.weights[i * count + e];
         if (this.firmness.length) firmness += w[i] * this.firmness[i * count + e];
-        const begin = (e * poses + i) * 9 * r;
-        for (let k = 0; k < 9 * r; k++) rows[k] += w[i] * edges[begin + k];
+        const begin = (e * poses + i) * lines * r;
+        for (let k = 0; k < lines * r; k++) whole[k] += w[i] * edges[begin + k];
       }
+      if (this.turning) this.turnCorners(whole, flesh, corners.subarray(4 * e, 4 * e + 4), rows);
       this.volume[e] = (weight * Math.exp(firmness) * Math.abs(size)) / 6;
       for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) {
         const [a, b, c] = [C[3 * j] / size, C[3 * j + 1] / size, C[3 * j + 2] / size], out = (9 * e + 3 * i + j) * r;
         for (let k = 0; k < r; k++) {
           G[out + k] = a * rows[3 * i * r + k] + b * rows[(3 * i + 1) * r + k] + c * rows[(3 * i + 2) * r + k];
+        }
+      }
+    }
+  }
+
+  /** What columns at corners (4, 3, r), each turned with its flesh, change from the first to the others, (9, r). */
+  turnCorners(columns, flesh, corners, rows) {
+    const r = this.rank, there = new Float64Array(12 * r);
+    corners.forEach((vertex, c) => {
+      for (let a = 0; a < 3; a++) for (let b = 0; b < 3; b++) {
+        const size = flesh[9 * vertex + 3 * a + b], to = (3 * c + a) * r, from = (3 * c + b) * r;
+        for (let k = 0; k < r; k++) there[to + k] += size * columns[from + k];
+      }
+    });
+    for (let a = 0; a < 3; a++) for (let i = 0; i < 3; i++) for (let k = 0; k < r; k++) {
+      rows[(3 * i + a) * r + k] = there[(3 * (a + 1) + i) * r + k] - there[i * r + k];
+    }
+  }
+
+  /** Gravity and the rig's acceleration to the load, and what turning does to motion: beside the root to what is carried,
+   *  if the rig is a black box, and all the rest to `more`. */
+  feelTurns(w, R, frame, state, h, gravity, load, carried, more) {
+    const { rank: r, poses } = this, count = this.particles.length, ratio = h / state.step;
+    const here = this.particlesAt(frame.placed), now = this.fleshAt(frame);
+    for (let k = 0; k < count; k++) {
+      let mass = 0;
+      for (let i = 0; i < poses; i++) mass += w[i] * this.masses[i * count + k];
+      const a = [0, 1, 2].map((x) => {
+        const n = 3 * k + x;
+        return gravity[x] - ((here[n] - state.places[n]) / h - state.speeds[n]) / h;
+      });
+      const felt = applyBack(now, 9 * k, a), seen = [0, 0, 0], whole = [0, 0, 0];
+      for (let s = 0; s < 2; s++) {
+        const u = [0, 0, 0], factor = s ? -ratio : 1 + ratio;
+        for (let i = 0; i < poses; i++) if (state.w[s][i] > 0) for (let j = 0; j < 3; j++) {
+          u[j] += state.w[s][i] * dot(this.feeling, ((i * count + k) * 3 + j) * r, state.y[s], r);
+        }
+        const e = apply(state.flesh[s], 9 * k, u), all = applyBack(now, 9 * k, e);
+        const along = applyBack(now, 9 * k, apply(R, 0, applyBack(state.turns[s], 0, e)));
+        for (let j = 0; j < 3; j++) {
+          const beside = this.blackBox && s === 0 ? along[j] - u[j] : 0;
+          seen[j] += beside;
+          whole[j] += factor * (all[j] - u[j] - beside);
+        }
+      }
+      for (let i = 0; i < poses; i++) if (w[i] > 0) for (let j = 0; j < 3; j++) {
+        const row = ((i * count + k) * 3 + j) * r, size = w[i] * mass;
+        for (let l = 0; l < r; l++) {
+          const u = size * this.feeling[row + l];
+          load[l] += felt[j] * u;
+          carried[l] += seen[j] * u;
+          more[l] += whole[j] * u;
         }
       }
     }
@@ -300,11 +367,28 @@ export class Character {
     }
   }
 
+  /** Turns of the flesh at the particles, (i, 3, 3). */
+  fleshAt({ flesh }) {
+    const out = new Float64Array(this.turning ? 9 * this.particles.length : 0);
+    if (this.turning) this.particles.forEach((vertex, k) => out.set(flesh.slice(9 * vertex, 9 * vertex + 9), 9 * k));
+    return out;
+  }
+
   particlesAt(placed) {
     const out = new Float64Array(3 * this.particles.length);
     this.particles.forEach((vertex, k) => out.set(placed.slice(3 * vertex, 3 * vertex + 3), 3 * k));
     return out;
   }
+}
+
+/** Q x, with Q of three rows from `begin` on. */
+export function apply(Q, begin, x) {
+  return [0, 3, 6].map((a) => Q[begin + a] * x[0] + Q[begin + a + 1] * x[1] + Q[begin + a + 2] * x[2]);
+}
+
+/** Qᵀ x. */
+export function applyBack(Q, begin, x) {
+  return [0, 1, 2].map((a) => Q[begin + a] * x[0] + Q[begin + a + 3] * x[1] + Q[begin + a + 6] * x[2]);
 }
 
 /** A force at a point that moves by R J y, J of rows (m, 3, r), and a spring there. */

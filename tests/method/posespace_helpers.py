@@ -1,6 +1,7 @@
 """Characters in pose space that several tests share, with subspaces and rules made by hand."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,9 +11,10 @@ from supple.cubature.pose_rules import PoseRules
 from supple.elastic import Body, Damping, Pins
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
+from supple.method.full import FullSolver
 from supple.method.posespace import PoseSpaceSolver
 from supple.method.posespace_model import PoseSpaceModel, assemble
-from supple.rig import Bend, Held, Rig
+from supple.rig import Bend, Held, Influences, Rig, Skeleton, SkinnedRig
 from supple.rig.root import Root
 from supple.solve import Event, Force, Inputs, Moment
 from supple.subspace import linear_modes, modal_basis
@@ -63,6 +65,18 @@ def beam_model(body: Body, rig: Rig, angle: float, poses: int, modes: int = 8, r
     return assemble(body, rig, bases, whole_rules(body, poses))
 
 
+def rooted_beam(resolution: int = 6, damping: Damping | None = None) -> tuple[Body, SkinnedRig, Held]:
+    """A beam on two bones, of which the first turns all of it; its low end is held."""
+    body = replace(bend_beam(resolution)[0], damping=damping or Damping(0.5))
+    heads = np.array([[0.0, 0.06, 0.08], [0.4, 0.06, 0.08]])
+    tails = np.array([[0.4, 0.06, 0.08], [1.0, 0.06, 0.08]])
+    skeleton = Skeleton.of(("first", "second"), np.array([-1, 0]), heads, tails)
+    share = np.clip((body.mesh.vertices[:, 0] - 0.3) / 0.2, 0.0, 1.0)
+    influences = Influences.from_dense(np.column_stack([1.0 - share, share]))
+    rig = SkinnedRig(skeleton, influences, body.mesh.vertices)
+    return body, rig, Held(rig, body.pins)
+
+
 def drive(
     solver,
     held: Held,
@@ -86,4 +100,30 @@ def drive(
     return states
 
 
-__all__ = ["PoseSpaceSolver", "beam_model", "bend_beam", "drive", "pose_bases", "whole_rules"]
+def far_apart(solver: PoseSpaceSolver, states, reference) -> float:
+    """Error of displacements beside the rig, relative to their own size, over a run."""
+    wrong = size = 0.0
+    for state, full in zip(states, reference, strict=True):
+        x, rest = solver.positions(state), solver.rig.positions(state.poses[0])
+        wrong += float(solver.body.mass @ ((x - full.x) ** 2).sum(axis=1))
+        size += float(solver.body.mass @ ((full.x - rest) ** 2).sum(axis=1))
+    return float(np.sqrt(wrong / size))
+
+
+def both(body, rig, held, model, pose, h, steps, *forces, **options):
+    solver = PoseSpaceSolver(body, rig, model, tolerance=1e-7)
+    full = FullSolver(body, rig=rig, rest="posed", tolerance=1e-8)
+    return far_apart(solver, *(drive(one, held, pose, h, steps, *forces, **options) for one in (solver, full)))
+
+
+__all__ = [
+    "PoseSpaceSolver",
+    "beam_model",
+    "bend_beam",
+    "both",
+    "drive",
+    "far_apart",
+    "pose_bases",
+    "rooted_beam",
+    "whole_rules",
+]

@@ -6,7 +6,16 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 from helpers import DOWN
-from posespace_helpers import PoseSpaceSolver, beam_model, bend_beam, drive, pose_bases, whole_rules
+from posespace_helpers import (
+    PoseSpaceSolver,
+    beam_model,
+    bend_beam,
+    both,
+    drive,
+    pose_bases,
+    rooted_beam,
+    whole_rules,
+)
 from reduced_helpers import FAR, whole_rule
 from scipy.spatial.transform import Rotation
 
@@ -18,45 +27,16 @@ from supple.method import FullSolver, ReducedModel, ReducedSolver, follow_poses
 from supple.method.posespace_model import PoseSpaceModel, assemble, products_by_axes
 from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
 from supple.method.posespace_pushes import find_reach, push_particles
-from supple.rig import Held, Influences, Skeleton, SkinnedRig
 from supple.rig.root import Root
 from supple.solve import AddPin, Grab, Gravity, Inputs, Moment, Move, NodalForce, SetStiffness
 from supple.subspace import Basis, linear_modes
 from supple.subspace.pose_models import build_pose_bases
 
 
-def rooted_beam(resolution: int = 6, damping: Damping | None = None) -> tuple[Body, SkinnedRig, Held]:
-    """A beam on two bones, of which the first turns all of it; its low end is held."""
-    body = replace(bend_beam(resolution)[0], damping=damping or Damping(0.5))
-    heads = np.array([[0.0, 0.06, 0.08], [0.4, 0.06, 0.08]])
-    tails = np.array([[0.4, 0.06, 0.08], [1.0, 0.06, 0.08]])
-    skeleton = Skeleton.of(("first", "second"), np.array([-1, 0]), heads, tails)
-    share = np.clip((body.mesh.vertices[:, 0] - 0.3) / 0.2, 0.0, 1.0)
-    influences = Influences.from_dense(np.column_stack([1.0 - share, share]))
-    rig = SkinnedRig(skeleton, influences, body.mesh.vertices)
-    return body, rig, Held(rig, body.pins)
-
-
 def complete_model(body: Body, rig, poses) -> PoseSpaceModel:
     """Every vibration, element and vertex: nothing is left out."""
     free = 3 * (len(body.mass) - len(body.pins.vertices))
     return assemble(body, rig, pose_bases(body, rig, poses, free, free), whole_rules(body, len(poses)))
-
-
-def far_apart(solver: PoseSpaceSolver, states, reference) -> float:
-    """Error of displacements beside the rig, relative to their own size, over a run."""
-    wrong = size = 0.0
-    for state, full in zip(states, reference, strict=True):
-        x, rest = solver.positions(state), solver.rig.positions(state.poses[0])
-        wrong += float(solver.body.mass @ ((x - full.x) ** 2).sum(axis=1))
-        size += float(solver.body.mass @ ((full.x - rest) ** 2).sum(axis=1))
-    return float(np.sqrt(wrong / size))
-
-
-def both(body, rig, held, model, pose, h, steps, *forces, **options):
-    solver = PoseSpaceSolver(body, rig, model, tolerance=1e-7)
-    full = FullSolver(body, rig=rig, rest="posed", tolerance=1e-8)
-    return far_apart(solver, *(drive(one, held, pose, h, steps, *forces, **options) for one in (solver, full)))
 
 
 def test_still_pose_is_ordinary_reduction_there() -> None:
@@ -330,8 +310,6 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(SceneError, match="let pins follow the rig"):
         solver.start(Inputs(replace(still, targets=still.targets + 0.1), still))
     bases = pose_bases(body, rig, [np.zeros(1)], 4, 4)
-    with pytest.raises(TrainingError, match="rotframe"):
-        assemble(body, rig, replace(bases, alignment="rotframe"), whole_rules(body, 1))
     with pytest.raises(TrainingError, match="no weights for 1 poses"):
         assemble(body, rig, bases, whole_rules(body, 2))
 

@@ -78,7 +78,7 @@ def measure(
     steps = actor.inputs()
     states, newton = follow(solver, steps)
     full_ms, reference = full
-    surface = PoseSurface(actor.rig, solver.model, actor.body.mesh.surface_vertices())
+    surface = PoseSurface(actor.rig, solver.model, actor.body.mesh.surface_vertices(), actor.body)
     step = time_steps(solver, steps)  # of one thread: surfaces alone take more
     middle = len(steps) // 2
     split = split_step(solver, states[middle], steps[middle])

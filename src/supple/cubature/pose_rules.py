@@ -63,7 +63,7 @@ def train_pose_rules(
         )
     spaces = PosedSpaces.of(body, rig, bases)
     elastic, pitch, off = train_pose_elements(spaces, tolerance, rng, reach=reach, trainer=trainer)
-    inertia, late = train_pose_vertices(rig, spaces, tolerance, rng, trainer=trainer)
+    inertia, late = train_pose_vertices(body, rig, spaces, tolerance, rng, trainer=trainer)
     errors = {
         **{f"elastic_{name}": value for name, value in vars(off).items()},
         "frequencies": pitch,

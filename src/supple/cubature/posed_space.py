@@ -46,11 +46,14 @@ class PosedSpaces:
     """Half way between them, to train in, too."""
     others: list[PosedSpace]
     """Elsewhere between them, to check in."""
+    turning: bool = False
+    """Whether columns turn with the flesh."""
 
     @classmethod
     def of(cls, body: Body, rig: Rig, bases: PoseBases) -> "PosedSpaces":
         """Those of a rigged body with bases in some poses."""
-        return cls(_at(body, bases), _between(body, rig, bases, 0.5), _between(body, rig, bases, _ASIDE))
+        middles, others = (_between(body, rig, bases, way) for way in (0.5, _ASIDE))
+        return cls(_at(body, bases), middles, others, bases.turns is not None)
 
     @property
     def everywhere(self) -> list[PosedSpace]:

@@ -21,8 +21,9 @@ from supple.io.model_archive import (
     write_members,
 )
 from supple.method.model import fingerprint, refuse_other_body
-from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_model import CORNERS, PoseSpaceModel
 from supple.rig import Rig
+from supple.rig.turns import find_turns
 
 __all__ = ["is_posespace_file", "load_posespace", "save_posespace"]
 
@@ -42,7 +43,7 @@ def save_posespace(path: str | os.PathLike[str], model: PoseSpaceModel, body: Bo
         "materials": materials,
         "damping": [body.damping.mass, body.damping.stiffness],
         "body": fingerprint(body),
-        "rig": {"controls": list(rig.controls)},
+        "rig": {"controls": list(rig.controls), "turns": find_turns(rig, rig.neutral, model.particles[:1]) is not None},
         "facts": dict(model.facts),
     }
     placed = np.array([rig.positions(pose, model.watched) for pose in model.poses])
@@ -71,7 +72,7 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
         file,
         {**arrays, "placed": placed, "kinds": kinds},
         {
-            "poses": (m, -1), "points": (m, -1), "edges": (c, m, 9, r), "gram": (pairs, r, r),
+            "poses": (m, -1), "points": (m, -1), "edges": (c, m, -1, r), "gram": (pairs, r, r),
             "turned": (turned, 9, r, r), "gravity": (m, 3, r), "elements": (c,), "kinds": (c,),
             "corners": (c, 4), "volumes": (c,), "moduli": (3, c), "weights": (m, c), "stiffness": (stiffened, c),
             "particles": (i,), "masses": (m, i), "placed": (m, -1, 3),
@@ -88,6 +89,8 @@ def load_posespace(path: str | os.PathLike[str], body: Body | None = None, rig: 
         file,
         {
             "it has no pose, column or element": not (m and r and c),
+            "it has neither edges nor corners of elements": arrays["edges"].shape[2] not in (9, CORNERS),
+            "it has products of a root for columns that turn": arrays["edges"].shape[2] == CORNERS and turned > 0,
             "it has stiffness that is not above zero": bool((arrays["stiffness"] <= 0.0).any()),
             "it has weights below zero": bool((arrays["weights"] < 0.0).any() or (arrays["masses"] < 0.0).any()),
         },

@@ -16,7 +16,8 @@ from supple.method.halving import Tally, advance
 from supple.method.outer import CREEP, STATIC_CREEP
 from supple.method.posespace_colliders import PoseColliders, no_stops
 from supple.method.posespace_gaps import Stops
-from supple.method.posespace_handles import PoseHandles
+from supple.method.posespace_handles import PoseHandles, Pushes
+from supple.method.posespace_lift import PoseLift
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_regions import pack_regions
 from supple.method.posespace_state import PoseSpaceState
@@ -33,10 +34,12 @@ from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
+from supple.subspace.vertex_turns import VertexTurns
 
 __all__ = ["PoseSpaceSolver"]
 
 FloatArray = NDArray[np.float64]
+_NOTHING = 0.0, 0.0, 0.0
 
 
 class PoseSpaceSolver:
@@ -82,8 +85,10 @@ class PoseSpaceSolver:
         # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
         self._floor = 1e-13 * float(np.sqrt(model.stiffest * mass)) * size
         self._noise = 1e-14 * float(np.sqrt(mass)) * size
-        self._handles = PoseHandles(model, mass * model.stiffest)
+        self._lift = PoseLift(body, rig, model)
+        self._handles = PoseHandles(self._lift, model.gravity, mass * model.stiffest)
         self._part = pick_part(rig, model.watched)
+        self._turning = VertexTurns(body, rig, model.watched) if model.turning else None
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
@@ -96,7 +101,7 @@ class PoseSpaceSolver:
         self._touches = len(model.pairs) > 0 or len(colliders) > 0
         self._kernel = step_kernel(kinds.loops, self._touches)
         self._contact = contact or ContactSettings()
-        self._colliders = PoseColliders(body, rig, model, colliders, self._contact) if colliders else None
+        self._colliders = PoseColliders(body, rig, model, self._lift, colliders, self._contact) if colliders else None
 
     def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
         if inputs is None:
@@ -135,12 +140,12 @@ class PoseSpaceSolver:
         ]
 
     def positions(self, state: PoseSpaceState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
-        return state.place(self.rig, self.model.columns, vertices)
+        return self._lift.place(state, vertices)
 
     def to_full(self, state: PoseSpaceState) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Velocities are those of the last step; accelerations, of which the state knows nothing, are 0."""
         x = self.positions(state)
-        return x, (x - state.place(self.rig, self.model.columns, when=1)) / state.step, np.zeros_like(x)
+        return x, (x - self._lift.place(state, when=1)) / state.step, np.zeros_like(x)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
@@ -152,14 +157,15 @@ class PoseSpaceSolver:
         pose = self.rig.neutral if pose is None else check_pose(pose, self.rig.controls)
         x, v = np.asarray(x, np.float64), np.asarray(v, np.float64)
         w, R = self._examples.shares(self._embed(pose)), self._root.turn(pose)
-        U = np.tensordot(w, self.model.columns, 1).reshape(-1, self.rank)
+        U = self._lift.rows(pose, w).reshape(-1, self.rank)
         heavy = np.repeat(self.body.mass, 3)[:, None] * U
         u = (x - self.rig.positions(pose)) @ R
         y = np.linalg.solve(U.T @ heavy, heavy.T @ u.ravel())
         posed = self._rigged.at(Moment(time, np.zeros((0, 3)), pose=pose))
         elastic = float(np.linalg.norm(U.T @ (posed.forces(x) @ R).ravel()))
-        who = self.model.particles
-        places = np.array([self.rig.positions(pose, who), v[who]])
+        placed = self._place(pose)[np.searchsorted(self.model.watched, self.model.particles)]
+        places = np.array([placed, placed])
+        places[1, :, :3] = v[self.model.particles]
         poses, both, shares, turns = (np.array([one, one]) for one in (pose, y, w, R))
         return PoseSpaceState(time, poses, both, shares, turns, places, 1.0, elastic)
 
@@ -231,11 +237,11 @@ class PoseSpaceSolver:
     ) -> tuple[list[FloatArray], list[FloatArray], Driven]:
         """Poses at the end of steps, the turns of the root there, and what the compiled step takes."""
         poses = [self._pose_of(one.end) for one in inputs]
-        placed = np.array([self._part.positions(pose) for pose in poses])
+        placed = np.array([self._place(pose) for pose in poses])
         turns = [self._root.turn(pose) for pose in poses]
         pushes = [
-            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose)
-            for state, one, pose in zip(states, inputs, poses, strict=True)
+            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose, who)
+            for who, (state, one, pose) in enumerate(zip(states, inputs, poses, strict=True))
         ]
         driven = Driven(
             np.array([self._embed(pose) for pose in poses]),
@@ -245,7 +251,7 @@ class PoseSpaceSolver:
             np.array([state.w for state in states]),
             np.array([state.particles for state in states]),
             *self._handles.gather(pushes),
-            np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)]),
+            np.array([self._settings(*one) for one in zip(states, inputs, pushes, strict=True)]),
             self._find_stops(states, inputs, stops),
         )
         return poses, turns, driven
@@ -271,11 +277,19 @@ class PoseSpaceSolver:
         x = self.positions(state, pairs.ravel()).reshape(-1, 4, 3)
         return np.asarray(np.einsum("kv,kvi->ki", self.model.pair_weights, x) @ state.turns[0])
 
-    def _settings(self, state: PoseSpaceState, inputs: Inputs) -> tuple[float, ...]:
+    def _place(self, pose: FloatArray) -> FloatArray:
+        """Vertices that a step looks at, as in `Driven.placed`, (v, 3 or 12)."""
+        if self._turning is None:
+            return self._part.positions(pose)
+        x, turns = self._turning.place(pose)
+        return np.concatenate([x, turns.reshape(-1, 9)], axis=1)
+
+    def _settings(self, state: PoseSpaceState, inputs: Inputs, pushes: Pushes) -> tuple[float, ...]:
         damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
+        felt = pushes.pulls[0].tolist() if self._turning is not None and 0 in pushes.pulls else _NOTHING
         return (
             h, h / state.step, float(not self.is_static), damping.mass, damping.stiffness, factor, self.tolerance,
-            self._floor * factor, self._noise, *self._most, factor * state.elastic,
+            self._floor * factor, self._noise, *self._most, factor * state.elastic, *felt, self._lift.is_black_box,
         )  # fmt: skip
 
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:

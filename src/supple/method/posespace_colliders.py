@@ -21,6 +21,7 @@ from supple.contact.touch import touch_colliders
 from supple.elastic import Body
 from supple.method.halving import Tally
 from supple.method.posespace_gaps import Stops
+from supple.method.posespace_lift import PoseLift
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_surface import PoseSurface
@@ -42,11 +43,18 @@ class PoseColliders:
     """Colliders as the surface of a character sees them."""
 
     def __init__(
-        self, body: Body, rig: Rig, model: PoseSpaceModel, colliders: Sequence[Collider], settings: ContactSettings
+        self,
+        body: Body,
+        rig: Rig,
+        model: PoseSpaceModel,
+        lift: PoseLift,
+        colliders: Sequence[Collider],
+        settings: ContactSettings,
     ) -> None:
-        self._colliders, self._settings, self._model, self._rig = tuple(colliders), settings, model, rig
+        self._colliders, self._settings, self._rig, self._lift = tuple(colliders), settings, rig, lift
+        self._pairs = len(model.pairs)
         self._vertices, self._count, self._size = body.mesh.surface_vertices(), len(body.mass), body.mesh.size()
-        self._surface = PoseSurface(rig, model, self._vertices)
+        self._surface = PoseSurface(rig, model, self._vertices, body)
 
     def settle(
         self,
@@ -70,7 +78,7 @@ class PoseColliders:
                 contacts = join((contacts, missed))
         tally.rounds += look + 1
         tally.settled &= not len(missed)
-        x = end.place(self._rig, self._model.columns, contacts.vertices[:, 0])
+        x = self._lift.place(end, contacts.vertices[:, 0])
         tally.touching = _tell_touch(contacts, stops.force, x)
         return end
 
@@ -97,10 +105,8 @@ class PoseColliders:
 
     def find_stops(self, contacts: Contacts, state: PoseSpaceState, ahead: PoseSpaceState, duration: float) -> Stops:
         """Contacts as the compiled step of one character takes them; it goes from a state to the pose of `ahead`."""
-        who, model = contacts.vertices[:, 0], self._model
-        begin = state.place(self._rig, model.columns, who)
-        shown = np.flatnonzero(ahead.w[0])
-        columns = np.tensordot(ahead.w[0, shown], np.asarray(model.columns[:, who][shown], np.float64), 1)
+        who = contacts.vertices[:, 0]
+        begin, columns = self._lift.place(state, who), self._lift.rows(ahead.poses[0], ahead.w[0], who)
         carried = begin + duration * contacts.velocity  # where they would stick
         placed, normal = self._rig.positions(ahead.poses[0], who), contacts.normal
         depth = -np.einsum("ki,ki->k", normal, carried - contacts.offset)
@@ -113,7 +119,7 @@ class PoseColliders:
             normal,
             self._settings.friction_of(contacts.source),
             np.zeros((len(contacts), 3)),
-            np.zeros((1, len(model.pairs), 3)),
+            np.zeros((1, self._pairs, 3)),
             np.zeros((1, 2)),
         )
 
@@ -124,7 +130,6 @@ class PoseColliders:
         return x
 
 
-@cache
 @cache  # nothing in it is ever written to
 def no_stops(count: int, rank: int) -> Stops:
     """Nothing to touch for so many characters."""

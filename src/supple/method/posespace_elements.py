@@ -21,11 +21,15 @@ def pose_elements(edges, spans, weights, volumes, corners, w, placed, R, scale, 
 
     edges: what the columns change from the first corner to corner a + 1 along axis i, at 3 i + a, (m, 9, columns) of
     one element after another; spans (c, 2): where those of an element begin, and how many columns it knows.
-    placed [m] (v, 3) in the world, corners (c, 4) among them, R the root's turn.
+    placed [m] (v, 3) in the world, corners (c, 4) among them, R the root's turn. If columns turn with the flesh, its
+    turns stand beside the places, (v, 12), edges are the columns at the corners, (m, 12, columns), and R is the unit.
     """
+    turning = placed.shape[1] > 3
+    lines = 12 if turning else 9
     turn = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
     worst, who = np.inf, 0
-    rows, active = np.empty(9 * single.shape[2], np.float32), np.flatnonzero(w > 0.0)
+    rows, active = np.empty(12 * single.shape[2], np.float32), np.flatnonzero(w > 0.0)
+    there = np.empty(12 * single.shape[2] if turning else 0, np.float32)
     for e in range(corners.shape[0]):
         D = matmul_tn(turn, _edges(placed, corners[e, 0], corners[e, 1], corners[e, 2], corners[e, 3]))
         volume, C = det(D) / 6.0, cofactor(D)
@@ -36,8 +40,20 @@ def pose_elements(edges, spans, weights, volumes, corners, w, placed, R, scale, 
         for a in range(active.size):
             i = active[a]
             weight += w[i] * weights[i, e]
-            at = spans[e, 0] + 9 * width * i
-            _add_rows(edges[at : at + 9 * width], np.float32(w[i]), a == 0, rows[: 9 * width])
+            at = spans[e, 0] + lines * width * i
+            _add_rows(edges[at : at + lines * width], np.float32(w[i]), a == 0, rows[: lines * width])
+        if turning:
+            for a in range(4):
+                _turn_corner(
+                    rows[3 * a * width : 3 * (a + 1) * width], placed[corners[e, a]],
+                    there[3 * a * width : 3 * (a + 1) * width],
+                )  # fmt: skip
+            for i in range(3):
+                for a in range(3):
+                    _subtract(
+                        there[(3 * a + 3 + i) * width : (3 * a + 4 + i) * width], there[i * width : (i + 1) * width],
+                        rows[(3 * i + a) * width : (3 * i + a + 1) * width],
+                    )  # fmt: skip
         table[0, e] = scale * weight * abs(volume)
         inverse = 1.0 / (6.0 * volume)
         for i in range(3):
@@ -94,3 +110,22 @@ def _combine(rows, a, b, c, d, e, f, g, h, i, first, second, third):
         first[j] = a * x + b * y + c * z
         second[j] = d * x + e * y + f * z
         third[j] = g * x + h * y + i * z
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _turn_corner(rows, place, out):
+    """Three rows of k, one after another, by the turn of a vertex beside its place, (12,)."""
+    width = rows.size // 3
+    _combine(
+        rows,
+        np.float32(place[3]), np.float32(place[4]), np.float32(place[5]),
+        np.float32(place[6]), np.float32(place[7]), np.float32(place[8]),
+        np.float32(place[9]), np.float32(place[10]), np.float32(place[11]),
+        out[:width], out[width : 2 * width], out[2 * width :],
+    )  # fmt: skip
+
+
+@point
+def _subtract(a, b, out):
+    for j in range(out.size):
+        out[j] = a[j] - b[j]

@@ -80,7 +80,10 @@ def collect_pairs(t, w, R, placed, begin, friction, gaps):
         rows[:] = 0.0
         for i in range(w.size):
             if w[i] > 0.0:
-                rows += w[i] * t.pair_rows[k, i]
+                if placed.shape[1] > 3:
+                    _add_turned(w[i], t.pair_rows[k, i], R, placed, t.pairs[k], rows)
+                else:
+                    rows += w[i] * t.pair_rows[k, i]
         away[:] = 0.0
         for v in range(4):
             for a in range(3):
@@ -93,6 +96,20 @@ def collect_pairs(t, w, R, placed, begin, friction, gaps):
         gaps.number[count] = -1
         count += 1
     return count
+
+
+@_kernel
+def _add_turned(share, columns, R, placed, vertices, rows):
+    """Add what four vertices do, each of columns (12, r) by its own turn, seen from the root, to rows (3, r)."""
+    for v in range(4):
+        turn = placed[vertices[v], 3:]
+        for a in range(3):
+            for b in range(3):
+                factor = 0.0
+                for c in range(3):
+                    factor += share * R[c, a] * turn[3 * c + b]
+                for j in range(rows.shape[1]):
+                    rows[a, j] += factor * columns[3 * v + b, j]
 
 
 @_kernel

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
-from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_lift import PoseLift
 from supple.rig import Rig
 from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 from supple.solve.live import Live
@@ -27,24 +27,27 @@ class Pushes(NamedTuple):
 
 
 class PoseHandles:
-    """Handles by number; gravity is the first."""
+    """Handles by number; gravity is the first.
 
-    def __init__(self, model: PoseSpaceModel, hold: float) -> None:
-        """`hold` [N/m]: stiffness shared by the vertices that a user pins."""
-        self._columns, self._hold = model.columns, hold
-        self._rows = [model.gravity]
+    Those of columns that turn with the flesh are others in every pose: each character has its own.
+    """
+
+    def __init__(self, lift: PoseLift, gravity: FloatArray, hold: float) -> None:
+        """`gravity` (m, 3, r); `hold` [N/m]: stiffness shared by the vertices that a user pins."""
+        self._lift, self._hold = lift, hold
+        self._rows = [gravity]
         self._known: dict[Hashable, tuple[int, object]] = {}
         self._stacks: dict[tuple[int, ...], FloatArray] = {}
 
-    def find(self, forces: Sequence[Force], live: Live, rig: Rig, pose: FloatArray) -> Pushes:
-        """What acts in a pose."""
+    def find(self, forces: Sequence[Force], live: Live, rig: Rig, pose: FloatArray, who: int = 0) -> Pushes:
+        """What acts on a character, called by a number, in a pose."""
         pulls: dict[int, FloatArray] = {}
         for force in forces:
-            number, vector = self._of_force(force)
+            number, vector = self._of_force(force, pose, who)
             pulls[number] = pulls[number] + vector if number in pulls else vector
         stiffness: dict[int, FloatArray] = {}
         for vertices, weights, spring, target in self._springs(live):
-            number = self._number((vertices, weights), np.array(vertices), np.array(weights))
+            number = self._number((vertices, weights), np.array(vertices), np.array(weights), pose, who)
             gap = np.asarray(target) - np.asarray(weights) @ rig.positions(pose, np.array(vertices))
             pulls[number] = pulls.get(number, 0.0) + spring * gap
             stiffness[number] = stiffness.get(number, 0.0) + spring
@@ -78,31 +81,36 @@ class PoseHandles:
             self._stacks[numbers] = np.array([self._rows[k] for k in numbers]).reshape(shape)
         return self._stacks[numbers]
 
-    def _of_force(self, force: Force) -> tuple[int, FloatArray]:
+    def _of_force(self, force: Force, pose: FloatArray, who: int) -> tuple[int, FloatArray]:
         match force:
             case Gravity(acceleration):
                 return 0, np.asarray(acceleration, np.float64)
             case NodalForce(vertices, weights, vector):
                 direction = np.asarray(vector, np.float64)
                 if isinstance(force, PassingForce):
-                    return self._renew(("passing", *direction.tolist()), vertices, weights), direction
+                    return self._renew(("passing", *direction.tolist()), vertices, weights, pose), direction
                 # The arrays are kept too, so that no others can get their numbers
-                return self._number((id(vertices), id(weights)), vertices, weights), direction
+                return self._number((id(vertices), id(weights)), vertices, weights, pose, who), direction
         raise SceneError(f"a force of kind {type(force).__name__} is unknown in a subspace: use the full solver.")
 
-    def _number(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray) -> int:
+    def _number(
+        self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray, pose: FloatArray, who: int
+    ) -> int:
+        if self._lift.turning:
+            return self._renew((who, key), vertices, weights, pose)
         if key not in self._known:
-            self._rows.append(self._row(vertices, weights))
-            self._known[key] = len(self._rows) - 1, (vertices, weights)
+            self._add(key, vertices, weights, pose)
         return self._known[key][0]
 
-    def _renew(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray) -> int:
+    def _renew(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray, pose: FloatArray) -> int:
         """The number of a handle that is another one in every step."""
-        number = self._number(key, vertices, weights)
-        self._rows[number] = self._row(vertices, weights)
+        if key not in self._known:
+            self._add(key, vertices, weights, pose)
+        number = self._known[key][0]
+        self._rows[number] = self._lift.sum_rows(pose, vertices, weights)
         self._stacks = {numbers: stack for numbers, stack in self._stacks.items() if number not in numbers}
         return number
 
-    def _row(self, vertices: NDArray[np.integer], weights: FloatArray) -> FloatArray:
-        rows = np.asarray(self._columns[:, vertices], np.float64)
-        return np.asarray(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))
+    def _add(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray, pose: FloatArray) -> None:
+        self._rows.append(self._lift.sum_rows(pose, vertices, weights))
+        self._known[key] = len(self._rows) - 1, (vertices, weights)

@@ -26,6 +26,8 @@ __all__ = ["PoseSpaceModel", "assemble", "products_by_axes"]
 FloatArray = NDArray[np.float64]
 Single = NDArray[np.float32]
 
+CORNERS = 12  #: rows of columns at the corners of an element
+
 
 @dataclass(frozen=True, eq=False)
 class PoseSpaceModel:
@@ -36,16 +38,19 @@ class PoseSpaceModel:
     points: FloatArray
     """The same as `Rig.embed` gives them [m], (m, e)."""
     columns: Single
-    """U_i at every vertex in the frame of the root, (m, n, 3, r)."""
+    """U_i at every vertex in the frame of the root, (m, n, 3, r); if they turn with the flesh, as the neutral pose sees
+    them."""
     edges: Single
     """What they change along the edges of the elements, (c, m, 9, r): from the first corner to corner a + 1 along axis
-    k at 3 k + a."""
+    k at 3 k + a. Columns that turn with the flesh are kept at the corners, (c, m, 12, r): of corner a along axis k at
+    3 a + k."""
     gram: FloatArray
     """U_iᵀ M U_j for i <= j, (m (m + 1) / 2, r, r)."""
     turned: Single
-    """The same of components k and l of the columns at 3 k + l, (m (m + 1) / 2, 9, r, r); none without a root."""
+    """The same of components k and l of the columns at 3 k + l, (m (m + 1) / 2, 9, r, r); none without a root, or if
+    columns turn with the flesh."""
     gravity: FloatArray
-    """Σ m U_i [kg^½], (m, 3, r)."""
+    """Σ m U_i [kg^½], (m, 3, r); if columns turn with the flesh, what the rule of the particles misses of it."""
     elements: NDArray[np.int64]
     """Of the rule, those of one kind of material together, (c,)."""
     corners: NDArray[np.int64]
@@ -89,6 +94,11 @@ class PoseSpaceModel:
         return int(self.columns.shape[3])
 
     @property
+    def turning(self) -> bool:
+        """Whether columns turn with the flesh: U(p) = R(p) Σ w_i R_iᵀ U_i with a turn R(p) of every vertex."""
+        return bool(self.edges.shape[2] == CORNERS)
+
+    @property
     def watched(self) -> NDArray[np.int64]:
         """Vertices that a step asks the rig for, in ascending order, (v,)."""
         return np.unique(np.concatenate([self.corners.ravel(), self.particles, self.pairs.ravel()]))
@@ -129,7 +139,7 @@ def assemble(
     _refuse_unfit(body, bases, rules)
     root = Root.of(rig)
     m, n, r = len(bases.poses), len(body.mass), bases.rank
-    fields = bases.columns.reshape(m, n, 3, r)
+    fields = bases.blended.reshape(m, n, 3, r)
     first = ReducedElements.build(
         body.posed(bases.rest[0], pose=bases.poses[0]), bases.columns[0], rules.elements, rules.weights[0]
     )
@@ -137,7 +147,8 @@ def assemble(
     several = bases.owners is not None and len(np.unique(bases.owners)) > 1
     owners = np.array(bases.owners if several else np.zeros(r), np.int64)
     tets = elements.tets[rules.elements]
-    reached = sign_regions(owners, edge_changes(fields, tets)) if several else np.ones((len(tets), 1), np.bool_)
+    changes = edge_changes if bases.turns is None else corner_columns
+    reached = sign_regions(owners, changes(fields, tets)) if several else np.ones((len(tets), 1), np.bool_)
     # Elements of a kind of material together, and of these those that the same regions reach
     order = np.lexsort([*reached.T, _kinds(body)[elements.part[rules.elements]]])
     who = rules.elements[order]
@@ -146,15 +157,16 @@ def assemble(
     heavy = np.sqrt(body.mass)[:, None, None] * fields
     pairs = list(combinations_with_replacement(heavy, 2))
     touching = find_pairs(touch, bases.rest)
-    turned = [products_by_axes(a, b).astype(np.float32) for a, b in pairs] if root.turns else []
+    turns = root.turns and bases.turns is None
+    turned = [products_by_axes(a, b).astype(np.float32) for a, b in pairs] if turns else []
     return PoseSpaceModel(
         poses=np.array(bases.poses, np.float64),
         points=np.array([rig.embed(root.still(pose)) for pose in bases.poses]),
         columns=fields.astype(np.float32),
-        edges=np.ascontiguousarray(edge_changes(fields, corners), np.float32),
+        edges=np.ascontiguousarray(changes(fields, corners), np.float32),
         gram=np.array([a.reshape(3 * n, r).T @ b.reshape(3 * n, r) for a, b in pairs]),
         turned=np.array(turned, np.float32).reshape(-1, 9, r, r),
-        gravity=np.einsum("n,mnkr->mkr", body.mass, fields),
+        gravity=_gravity(body, bases, rules),
         elements=who,
         corners=corners,
         volumes=np.linalg.det((x[:, 1:] - x[:, :1]).transpose(0, 2, 1)) / 6.0,
@@ -177,6 +189,22 @@ def edge_changes(fields: FloatArray, corners: NDArray[np.integer]) -> FloatArray
     """What columns (m, n, 3, r) change along the edges of tets (c, 4), (c, m, 9, r)."""
     changes = fields[:, corners[:, 1:]] - fields[:, corners[:, :1]]  # (m, c, 3 edges, 3 axes, r)
     return np.asarray(changes.transpose(1, 0, 3, 2, 4).reshape(len(corners), len(fields), 9, -1))
+
+
+def corner_columns(fields: FloatArray, corners: NDArray[np.integer]) -> FloatArray:
+    """Columns (m, n, 3, r) at the corners of tets (c, 4), (c, m, 12, r)."""
+    return np.asarray(fields[:, corners].transpose(1, 0, 2, 3, 4).reshape(len(corners), len(fields), CORNERS, -1))
+
+
+def _gravity(body: Body, bases: PoseBases, rules: PoseRules) -> FloatArray:
+    """Σ m U_i, less what the rule of the particles has of it where gravity is felt at those, (m, 3, r)."""
+    fields = bases.columns.reshape(len(bases.poses), len(body.mass), 3, -1)
+    whole: FloatArray = np.einsum("n,mnkr->mkr", body.mass, fields)
+    if bases.turns is None:
+        return whole
+    who = rules.inertia_vertices
+    felt = np.einsum("mi,mikr->mkr", rules.inertia_weights * body.mass[who], fields[:, who])
+    return np.asarray(whole - felt)
 
 
 def _kinds(body: Body) -> NDArray[np.int64]:
@@ -209,8 +237,3 @@ def _refuse_unfit(body: Body, bases: PoseBases, rules: PoseRules) -> None:
         raise TrainingError(f"the rules have no weights for {m} poses: train them for these subspaces.")
     if not len(rules.elements):
         raise TrainingError("the rule has no elements, so nothing would resist: train again.")
-    if bases.alignment == "rotframe":
-        raise TrainingError(
-            'columns that turn with every vertex (alignment "rotframe") cannot be stepped yet: align by "world" or '
-            '"paper".'
-        )

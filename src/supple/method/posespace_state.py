@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.method.state import pack_live, unpack_live
-from supple.rig import Rig
 from supple.solve.live import Live
 
 __all__ = ["PoseSpaceState"]
 
 FloatArray = NDArray[np.float64]
-Columns = NDArray[np.float32]
 _UNTOUCHED = Live()
 _NUMBERS = ("time", "step", "elastic")
 _ARRAYS = ("poses", "y", "w", "turns", "particles")
@@ -33,7 +31,8 @@ class PoseSpaceState(NamedTuple):
     turns: FloatArray
     """Of the root, (2, 3, 3)."""
     particles: FloatArray
-    """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3)."""
+    """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3). If columns turn with
+    the flesh, its turns there, now and a step ago, stand beside them, row by row, (2, i, 12)."""
     step: float
     """What lies between the two [s]."""
     elastic: float = 0.0
@@ -58,17 +57,9 @@ class PoseSpaceState(NamedTuple):
     def preceded(self, past: "PoseSpaceState", step: float) -> "PoseSpaceState":
         """This state with another one, of a step [s] before, as its past: what they make a velocity of."""
         poses, y, w, turns = (np.array((now[0], before[0])) for now, before in zip(self[1:5], past[1:5], strict=True))
-        moved = np.array((self.particles[0], (self.particles[0] - past.particles[0]) / step))
+        moved = np.array((self.particles[0], past.particles[0]))
+        moved[1, :, :3] = (self.particles[0, :, :3] - past.particles[0, :, :3]) / step
         return self._replace(poses=poses, y=y, w=w, turns=turns, particles=moved, step=step)
-
-    def place(
-        self, rig: Rig, columns: Columns, vertices: NDArray[np.integer] | None = None, when: int = 0
-    ) -> FloatArray:
-        """Positions of all or of chosen vertices [m], (v, 3), now or a step ago; columns (m, n, 3, r)."""
-        chosen = columns if vertices is None else columns[:, vertices]
-        w, y = self.w[when], self.y[when].astype(np.float32)
-        u = sum(w[i] * (chosen[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
-        return np.asarray(rig.positions(self.poses[when], vertices) + u @ self.turns[when].T)
 
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""

@@ -1,7 +1,7 @@
 """A step in a subspace that changes with the pose, as one compiled call for one character or many.
 
-u = R₀ U(p) y with U(p) = Σ w_i(p) U_i. What is solved is the step of backward Euler in full space, seen from the basis
-at its end:
+u = R₀ U(p) y with U(p) = Σ w_i(p) U_i, or with columns that turn with the flesh (posespace_turning.py). What is solved
+is the step of backward Euler in full space, seen from the basis at its end:
 
     U(p)ᵀ M (u - û) / h² + α U(p)ᵀ M (u - u_n) / h + f(Φ(p), u) = f_ext - U(p)ᵀ M a,   û = u_n + h u̇_n,
 
@@ -27,7 +27,7 @@ from supple.linalg.vectors import add_to, copy_into
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
-from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_model import CORNERS, PoseSpaceModel
 from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_away, turn_products
 from supple.method.posespace_pushes import find_reach, push_handles, push_particles
 from supple.method.posespace_regions import POSED, Packed
@@ -53,7 +53,7 @@ class PoseTables(NamedTuple):
     trained: FloatArray
     """(m, m)"""
     edges: Single
-    """(m, 9, columns) of one element after another, and where each begins with how many: `spans`, (c, 2)."""
+    """(m, 9 or 12, columns) of one element after another, and where each begins with how many: `spans`, (c, 2)."""
     spans: NDArray[np.int64]
     weights: FloatArray
     """(m, c)"""
@@ -88,7 +88,8 @@ class PoseTables(NamedTuple):
     pair_normals: FloatArray
     """(m, k, 3)"""
     pair_rows: FloatArray
-    """What columns do to the difference of the two points, (k, m, 3, r)."""
+    """What columns do to the difference of the two points, (k, m, 3, r); those that turn with the flesh, by each of its
+    four vertices, (k, m, 12, r)."""
     pair_thickness: FloatArray
     """[m], (k,)"""
     grip: FloatArray
@@ -101,7 +102,7 @@ class PoseTables(NamedTuple):
         """The tables of a model; `bounds` of its elements by material, `packed` by region."""
         rows = np.ascontiguousarray(model.columns[:, model.particles].transpose(1, 0, 2, 3))
         blocks = find_blocks(model.owners, model.gram)
-        sides = np.asarray(model.columns[:, model.pairs], np.float64)  # (m, k, 4, 3, r)
+        sides = np.einsum("kv,mkvar->kmvar", model.pair_weights, model.columns[:, model.pairs])
         arrays = (
             examples.points,
             examples.trained,
@@ -125,7 +126,7 @@ class PoseTables(NamedTuple):
             np.searchsorted(model.watched, model.pairs),
             model.pair_weights,
             model.pair_normals,
-            np.einsum("kv,mkvar->kmar", model.pair_weights, sides),
+            sides.reshape(*sides.shape[:2], CORNERS, model.rank) if model.turning else sides.sum(axis=2),
             model.pair_thickness,
             np.array([model.stiffest, body.mass.sum(), _SLACK * body.mesh.size()]),
         )
@@ -144,7 +145,8 @@ class Driven(NamedTuple):
     points: FloatArray
     """Poses at the end as points [m], (b, e)."""
     placed: FloatArray
-    """Vertices that the step looks at, where the rig has them at the end [m], (b, v, 3)."""
+    """Vertices that the step looks at, where the rig has them at the end [m], (b, v, 3); if columns turn with the
+    flesh, with its turns there, row by row, (b, v, 12)."""
     turns: FloatArray
     """Of the root at the end, at the beginning and a step earlier, (b, 3, 3, 3)."""
     y: FloatArray
@@ -152,7 +154,8 @@ class Driven(NamedTuple):
     w: FloatArray
     """Weights of the examples then, (b, 2, m)."""
     places: FloatArray
-    """Particles at the beginning, where the rig has them [m], and the rig's velocities there [m/s], (b, 2, i, 3)."""
+    """Particles at the beginning, where the rig has them [m], and the rig's velocities there [m/s], (b, 2, i, 3); with
+    turns then and a step earlier beside them, (b, 2, i, 12), as above."""
     handles: FloatArray
     """What is pushed or held: sums of columns, (k, m, 3, r)."""
     pulls: FloatArray
@@ -162,7 +165,7 @@ class Driven(NamedTuple):
     scalars: FloatArray
     """Length of the step [s], that by the one before, whether there is inertia, drag by mass and by stiffness,
     factor of the stiffness, tolerance, floor, round-off of inertia, most iterations and stiffnesses, elastic force at
-    the beginning; (b, 12)."""
+    the beginning, gravity as it is felt at the particles (3), whether drag feels flesh turn; (b, 16)."""
     stops: Stops
 
 
@@ -174,7 +177,7 @@ class Stepped(NamedTuple):
     w: FloatArray
     """(b, 2, m)"""
     places: FloatArray
-    """(b, 2, i, 3)"""
+    """(b, 2, i, 3 or 12)"""
     told: FloatArray
     """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
 
@@ -215,7 +218,7 @@ def _steps(address, single, L, signs, stack, halves, K, tables, driven):
 def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
     rank, count = y.shape[1], t.volumes.size
     G = single.reshape(9 * count, single.shape[2]), rank, t.groups, t.members
-    h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b]
+    h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b, :12]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     share_examples_into(t.points, t.trained, driven.points[b], shares[0])
     w = shares[0]
@@ -224,7 +227,9 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     copy_into(begin[0], y[0])
     table = np.empty((4, count))
     copy_into(t.moduli.reshape(3 * count), table.reshape(4 * count)[count:])
-    worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, scale, single, table)
+    turning = placed.shape[1] > 3
+    own = np.eye(3) if turning else R  # turned columns are seen from the world
+    worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, own, scale, single, table)
     for i in range(6):
         told[i] = 0.0
     if not worst > FLAT:
@@ -237,10 +242,17 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     guess = np.empty(rank)
     copy_into(begin[0], guess)
     if moves > 0.0:
-        push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
         mix_products(t.gram, t.blocks, w, before, begin, M, carried)
+    if turning:
+        turn_particles(
+            t.particles, t.masses, t.rows, t.reach, w, before, begin, driven.turns[b], placed, driven.places[b],
+            driven.scalars[b], load, carried, ahead,
+        )  # fmt: skip
+    if moves > 0.0:
+        if not turning:
+            push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
         for i in range(rank):
-            ahead[i] = (1.0 + ratio) * carried[0, i] - ratio * carried[1, i]
+            ahead[i] += (1.0 + ratio) * carried[0, i] - ratio * carried[1, i]
             guess[i] += ratio * (begin[0, i] - begin[1, i])
         turns = np.empty((2, 3, 3))
         if t.turned.shape[0] and turn_away(driven.turns[b], ratio, turns):
@@ -322,3 +334,6 @@ def leave_places(particles, placed, before, scalars, out):
         for i in range(3):
             out[0, k, i] = placed[particles[k], i]
             out[1, k, i] = (out[0, k, i] - before[0, k, i]) / h if moves > 0.0 else 0.0
+        for i in range(3, out.shape[2]):
+            out[0, k, i] = placed[particles[k], i]
+            out[1, k, i] = before[0, k, i]

@@ -9,10 +9,12 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
+from supple.elastic import Body
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_state import PoseSpaceState
 from supple.rig import Rig
 from supple.rig.part import pick_part
+from supple.subspace.vertex_turns import VertexTurns
 
 __all__ = ["PoseSurface"]
 
@@ -25,10 +27,14 @@ _CHUNK = 32  # vertices that are displaced together
 class PoseSurface:
     """Some vertices of a character in pose space, quick to place."""
 
-    def __init__(self, rig: Rig, model: PoseSpaceModel, vertices: NDArray[np.integer]) -> None:
+    def __init__(
+        self, rig: Rig, model: PoseSpaceModel, vertices: NDArray[np.integer], body: Body | None = None
+    ) -> None:
+        """The `body` is looked at where columns turn with the flesh and the rig does not tell how that turns."""
         get_num_threads()  # starts the threads: a loop from the cache does not
         columns = model.columns[:, vertices]
         self._part = pick_part(rig, np.asarray(vertices))
+        self._turning = VertexTurns(body, rig, np.asarray(vertices)) if model.turning else None
         self._scale = np.maximum(np.abs(columns).max(axis=(1, 2)), 1e-30) / _LARGEST
         whole = np.rint(columns / self._scale[:, None, None]).astype(np.int16)  # (m, v, 3, r)
         self._order = _sort_by_regions(whole, model.owners)
@@ -44,9 +50,12 @@ class PoseSurface:
 
     def positions(self, state: PoseSpaceState) -> FloatArray:
         """Where the vertices are in a state [m], (v, 3)."""
-        x = self._part.positions(state.poses[0])
+        if self._turning is None:
+            x, turns = self._part.positions(state.poses[0]), state.turns[0][None]
+        else:
+            x, turns = self._turning.place(state.poses[0])
         factors = (state.w[0, :, None] * self._scale * state.y[0]).astype(np.float32)
-        _displace(self._packed, self._starts, self._moving, self._order, state.w[0], factors, state.turns[0], x)
+        _displace(self._packed, self._starts, self._moving, self._order, state.w[0], factors, turns, x)
         return x
 
 
@@ -69,8 +78,8 @@ def _pack_chunk(columns: NDArray[np.int16]) -> tuple[NDArray[np.int16], NDArray[
 
 
 @njit(cache=True, parallel=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _displace(packed, starts, moving, order, w, factors, R, x):
-    """Add R U(p) y to x (v, 3)."""
+def _displace(packed, starts, moving, order, w, factors, turns, x):
+    """Add R U(p) y to x (v, 3), with turns R of all vertices or one for all, (v or 1, 3, 3)."""
     for chunk in prange(starts.size - 1):
         u = np.zeros(3 * _CHUNK, np.float32)
         for k in range(starts[chunk], starts[chunk + 1]):
@@ -80,6 +89,7 @@ def _displace(packed, starts, moving, order, w, factors, R, x):
         first = chunk * _CHUNK
         for v in range(first, min(first + _CHUNK, x.shape[0])):
             at, who = 3 * (v - first), order[v]
+            R = turns[who] if turns.shape[0] > 1 else turns[0]
             for i in range(3):
                 x[who, i] += R[i, 0] * u[at] + R[i, 1] * u[at + 1] + R[i, 2] * u[at + 2]
 

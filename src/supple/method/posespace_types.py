@@ -7,6 +7,7 @@ from numba import boolean, float32, float64, int64, types
 from supple.method.posespace_elements import pose_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
+from supple.method.posespace_turning import turn_particles
 
 __all__ = ["PIECES", "SQUARE", "minimise_types"]
 
@@ -26,6 +27,13 @@ PIECES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
         push_particles,
         (
             int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, _cube, float64, _numbers,
+        ),
+    ),
+    (
+        turn_particles,
+        (
+            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, _cube, _matrix, _cube,
+            _numbers, _numbers, _matrix, _numbers,
         ),
     ),
     (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),

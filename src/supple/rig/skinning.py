@@ -128,6 +128,12 @@ class SkinnedRig:
         A = self.frames(pose, vertices)[0]
         return A if self.mode == "dual_quaternion" else nearest_rotations(A)
 
+    def place_and_turn(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where all vertices are in a pose [m], (n, 3), and `turns` there, looked up together."""
+        A, t = self.frames(pose)
+        x = (A @ self.rest[:, :, None])[:, :, 0] + t
+        return x, A if self.mode == "dual_quaternion" else nearest_rotations(A)
+
     def pull_back(self, pose: FloatArray, x: ArrayLike, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """X + u [m], (k, 3), of all vertices or the chosen ones from where they are in a pose, x [m], (k, 3).
 

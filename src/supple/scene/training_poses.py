@@ -27,7 +27,6 @@ from supple.scene.stage import Stage
 from supple.scene.training_basis import soft_modes
 from supple.scene.training_search import Clock
 from supple.scene.training_touch import Touched, find_touched
-from supple.subspace.alignment import Alignment
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
 
@@ -39,7 +38,6 @@ POSESPACE = "supple.method.posespace_ahead"  #: may have compiled a step ahead
 FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
 PER_REGION = 12  #: coordinates of a region to begin with
 LOOKS = 200  #: poses of a motion to choose from, at most
-ALIGNMENTS: tuple[Alignment, ...] = ("world", "paper")
 RULE, FINEST, COARSEST = 0.6, 0.005, 0.06  #: tolerance of the rules as a share of the whole, and its limits
 
 
@@ -98,9 +96,7 @@ def _make_model(stage: Stage, touched: Touched, rank: int, among: FloatArray, cl
     """A model of this rank for poses among those of a motion, and the given ones."""
     rig, body, most = touched.rig, stage.body, stage.scene.training.max_poses
     with clock.phase("basis"):
-        bases = choose_poses(
-            body, rig, among, rank, given=touched.given, most=most, alignments=ALIGNMENTS, maker=touched.maker
-        )
+        bases = choose_poses(body, rig, among, rank, given=touched.given, most=most, maker=touched.maker)
     with clock.phase("rule"):
         rules = _make_rules(stage, rig, bases)
     model = assemble_posespace(body, rig, bases, rules, touch=touched.touch)

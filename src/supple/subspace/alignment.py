@@ -8,17 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-__all__ = ["ALIGNMENTS", "CARRIED", "Alignment", "align_all", "align_columns", "grow_tree", "rotate_columns"]
+__all__ = ["ALIGNMENTS", "Alignment", "align_all", "align_columns", "grow_tree", "rotate_columns"]
 
 FloatArray = NDArray[np.float64]
 
 #: "world": columns are compared and interpolated as they are. "paper": they are compared with the flesh turned back,
-#: and interpolated as they are. "rotframe": both are done with the flesh turned back.
+#: and interpolated as they are. "rotframe": both are done with the flesh turned back, which costs most.
 Alignment = Literal["world", "paper", "rotframe"]
 ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
-
-#: Those whose products of bases carry a motion exactly from pose to pose; "rotframe" would need every vertex for that.
-CARRIED: tuple[Alignment, ...] = ("world", "paper")
 
 
 def align_columns(columns: FloatArray, target: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:

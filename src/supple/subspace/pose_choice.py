@@ -12,7 +12,7 @@ from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
 from supple.rig import Rig
 from supple.rig.pose_weights import TOO_CLOSE
-from supple.subspace.alignment import CARRIED, Alignment
+from supple.subspace.alignment import ALIGNMENTS, Alignment
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_models import PoseModels
@@ -38,7 +38,7 @@ def choose_poses(
     given: ArrayLike | None = None,
     tolerance: float = TOLERANCE,
     most: int = MOST,
-    alignments: tuple[Alignment, ...] = CARRIED,
+    alignments: tuple[Alignment, ...] = ALIGNMENTS,
     maker: PoseColumns | None = None,
 ) -> PoseBases:
     """Bases in the neutral pose, in those `given` (g, p), and in as few `among` others (k, p) as serve all of them.

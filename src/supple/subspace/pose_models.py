@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.rig import Motion, PoseWeights, Rig, Root
-from supple.subspace.alignment import ALIGNMENTS, CARRIED, Alignment, align_all, grow_tree
+from supple.subspace.alignment import ALIGNMENTS, Alignment, align_all, grow_tree
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_frequencies import COUNT, PoseFrequencies, PoseVibration
@@ -30,7 +30,7 @@ def build_pose_bases(
     poses: FloatArray,
     rank: int,
     *,
-    alignments: tuple[Alignment, ...] = CARRIED,
+    alignments: tuple[Alignment, ...] = ALIGNMENTS,
     maker: PoseColumns | None = None,
 ) -> PoseBases:
     """Modes and derivatives about the shape of a rig in each of the poses (m, p), compressed to `rank` columns; where
@@ -62,7 +62,7 @@ class PoseModels:
         body: Body,
         rig: Rig,
         rank: int,
-        alignments: tuple[Alignment, ...] = CARRIED,
+        alignments: tuple[Alignment, ...] = ALIGNMENTS,
         maker: PoseColumns | None = None,
     ) -> None:
         if rig.rest.shape != body.mesh.vertices.shape:

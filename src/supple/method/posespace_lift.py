@@ -1,0 +1,75 @@
+"""From coordinates to vertices in pose space: x = Φ(p) + R₀ U(p) y, with U(p) = Σ w_i U_i or R(p) Σ w_i R_iᵀ U_i.
+
+The second form is for columns that turn with the flesh: they are stored as they are in the neutral pose, and every
+vertex has a turn R(p) of its own. Nothing else tells the two apart.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.elastic import Body
+from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace_state import PoseSpaceState
+from supple.rig import Rig
+from supple.rig.root import Root
+from supple.rig.turns import find_turns
+from supple.subspace.vertex_turns import VertexTurns
+
+__all__ = ["PoseLift"]
+
+FloatArray = NDArray[np.float64]
+Vertices = NDArray[np.integer] | None
+
+_KEPT = 64  # sets of vertices of a black box whose surroundings are known
+
+
+class PoseLift:
+    """Columns, displacements and places of a character at any of its vertices."""
+
+    def __init__(self, body: Body, rig: Rig, model: PoseSpaceModel) -> None:
+        self._body, self._rig, self._columns, self._root = body, rig, model.columns, Root.of(rig)
+        self.turning: bool = model.turning
+        """Whether columns turn with the flesh."""
+        self.is_black_box: bool = find_turns(rig, rig.neutral, np.zeros(1, np.int64)) is None
+        """Whether the rig does not tell how flesh turns."""
+        self._around: dict[bytes, VertexTurns] = {}
+
+    def place(self, state: PoseSpaceState, vertices: Vertices = None, when: int = 0) -> FloatArray:
+        """Positions of all or of chosen vertices [m], (v, 3), now or a step ago."""
+        chosen = self._columns if vertices is None else self._columns[:, vertices]
+        w, y, pose = state.w[when], state.y[when].astype(np.float32), state.poses[when]
+        u = sum(w[i] * (chosen[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
+        x = self._rig.positions(pose, vertices)
+        if self.turning:
+            return np.asarray(x + np.einsum("vij,vj->vi", self._turns(pose, vertices), u))
+        return np.asarray(x + u @ state.turns[when].T)
+
+    def rows(self, pose: FloatArray, w: FloatArray, vertices: Vertices = None) -> FloatArray:
+        """U(p) at all or chosen vertices, in the frame of the root, (v, 3, r), for weights of the examples (m,)."""
+        shown = np.flatnonzero(w)
+        chosen = self._columns[shown] if vertices is None else self._columns[shown][:, vertices]
+        U = np.tensordot(w[shown], np.asarray(chosen, np.float64), 1)
+        return self._still_turns(pose, vertices) @ U if self.turning else np.asarray(U)
+
+    def sum_rows(self, pose: FloatArray, vertices: NDArray[np.integer], weights: FloatArray) -> FloatArray:
+        """What the columns of every example do to a weighted sum of vertices, in the frame of the root, (m, 3, r)."""
+        rows = np.asarray(self._columns[:, vertices], np.float64)
+        if self.turning:
+            rows = self._still_turns(pose, vertices) @ rows
+        return np.asarray(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))
+
+    def _still_turns(self, pose: FloatArray, vertices: Vertices) -> FloatArray:
+        return self._turns(self._root.still(pose), vertices)
+
+    def _turns(self, pose: FloatArray, vertices: Vertices) -> FloatArray:
+        """Of the flesh in a pose, the turn of the root among them, (v, 3, 3)."""
+        known = find_turns(self._rig, pose, vertices)
+        if known is not None:
+            return known
+        who = np.arange(len(self._body.mass)) if vertices is None else np.asarray(vertices)
+        key = who.tobytes()
+        if key not in self._around:
+            if len(self._around) >= _KEPT:
+                self._around.clear()
+            self._around[key] = VertexTurns(self._body, self._rig, who)
+        return self._around[key].place(pose)[1]

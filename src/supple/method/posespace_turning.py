@@ -1,0 +1,110 @@
+"""Inertia and gravity of columns that turn with the flesh: U(p) = Q(p) Ū(w) with a turn Q of every vertex.
+
+Mass needs no more than the products Ū_iᵀ M Ū_j, for the turns cancel. What carries motion from one basis to the next is
+
+    U(a)ᵀ M U(b) y = Ū(a)ᵀ M Ū(b) y + Ū(a)ᵀ M (Q(a)ᵀQ(b) - 1) Ū(b) y,
+
+of which products have the first term, exactly, and the vertices of the rule of inertia the second. That is small, and
+does no work to first order whatever the weights are, for Q(a)ᵀQ(b) - 1 is then antisymmetric. The turn of the root is
+in all Q. Drag resists motion beside the rig, as in full space: flesh of a rig that knows its turns is taken along by
+them, and for that the first term is all; that of a black box is taken along by its root alone.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["turn_particles"]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, places, scalars, load, carried, ahead):
+    """Add gravity and the acceleration of the rig to load (r,), and what turns to ahead (r,), of which carried (2, r)
+    gets what drag is to feel.
+
+    placed (v, 12) and places (2, i, 12) have turns beside places and velocities; turns (3, 3, 3) are those of the root.
+    scalars: as in `Driven`.
+    """
+    h, ratio, moves, felt, rank = scalars[0], scalars[1], scalars[2], scalars[15], load.size
+    line, totals = np.empty((3, rank), np.float32), np.zeros((3, rank), np.float32)
+    a, push, e, f = np.empty(3), np.empty((3, 3), np.float32), np.empty(3), np.empty(3)
+    for k in range(particles.size):
+        first, last = reach[k, 0], reach[k, 1]
+        Q, mass = placed[particles[k], 3:], 0.0
+        for i in range(w.size):
+            mass += w[i] * masses[i, k]
+        for i in range(3):
+            a[i] = scalars[12 + i]
+            if moves > 0.0:
+                a[i] -= ((placed[particles[k], i] - places[0, k, i]) / h - places[1, k, i]) / h
+        push[:] = 0.0
+        for j in range(3):
+            push[0, j] = mass * (Q[j] * a[0] + Q[3 + j] * a[1] + Q[6 + j] * a[2])
+        for s in range(2 if moves > 0.0 else 0):
+            u = _displace(rows[k], before[s], y[s], first, last)
+            factor = -ratio if s else 1.0 + ratio
+            past = places[s, k, 3:]
+            for i in range(3):  # in the world, where it was
+                e[i] = past[3 * i] * u[0] + past[3 * i + 1] * u[1] + past[3 * i + 2] * u[2]
+            _turn_on(turns[0], turns[s + 1], e, f)
+            for j in range(3):
+                beside = felt * (Q[j] * f[0] + Q[3 + j] * f[1] + Q[6 + j] * f[2] - u[j])
+                whole = Q[j] * e[0] + Q[3 + j] * e[1] + Q[6 + j] * e[2] - u[j]
+                if s == 0:
+                    push[1, j] = mass * beside
+                    push[2, j] += factor * mass * (whole - beside)
+                else:
+                    push[2, j] += factor * mass * whole
+        _blend(rows[k], w, first, last, line)
+        for n in range(3 if moves > 0.0 else 1):
+            _add_line(line, push[n], first, last, totals[n])
+    for i in range(rank):
+        load[i] += totals[0, i]
+        carried[0, i] += totals[1, i]
+        ahead[i] += totals[2, i]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _turn_on(now, then, e, out):
+    """What was e in the world while the root was turned by `then`, carried on with it: now thenᵀ e."""
+    a = then[0, 0] * e[0] + then[1, 0] * e[1] + then[2, 0] * e[2]
+    b = then[0, 1] * e[0] + then[1, 1] * e[1] + then[2, 1] * e[2]
+    c = then[0, 2] * e[0] + then[1, 2] * e[1] + then[2, 2] * e[2]
+    for i in range(3):
+        out[i] = now[i, 0] * a + now[i, 1] * b + now[i, 2] * c
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+def _displace(rows, w, y, first, last):
+    """Σ w_i U_i y of rows (m, 3, r), by columns from the first to the last: three numbers."""
+    a = b = c = 0.0
+    for i in range(w.size):
+        if w[i] > 0.0:
+            x = z = t = 0.0
+            for l in range(first, last):
+                x += rows[i, 0, l] * y[l]
+                z += rows[i, 1, l] * y[l]
+                t += rows[i, 2, l] * y[l]
+            a += w[i] * x
+            b += w[i] * z
+            c += w[i] * t
+    return a, b, c
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _blend(rows, w, first, last, out):
+    """Fill out (3, r) with Σ w_i U_i, by columns from the first to the last."""
+    for j in range(3):
+        for l in range(first, last):
+            out[j, l] = 0.0
+        for i in range(w.size):
+            if w[i] > 0.0:
+                factor = np.float32(w[i])
+                for l in range(first, last):
+                    out[j, l] += factor * rows[i, j, l]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _add_line(line, push, first, last, out):
+    x, y, z = push[0], push[1], push[2]
+    for l in range(first, last):
+        out[l] += x * line[0, l] + y * line[1, l] + z * line[2, l]
