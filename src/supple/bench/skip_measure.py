@@ -23,11 +23,14 @@ from numpy.typing import NDArray
 
 from supple.bench.only import is_asked
 from supple.bench.skip_case import Case
+from supple.cubature import Rule
 from supple.errors import SceneError
 from supple.method import Report, Solver
+from supple.method.skipping_model import Learned, LearnedModel
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.simulate import start_motion, step_inputs
 from supple.scene.solvers import add_solver, full_solver
+from supple.subspace import Basis
 
 __all__ = ["KEYS", "Asked", "Row", "Run", "fill", "measure", "warm_up"]
 
@@ -39,7 +42,7 @@ KEYS = (
     "liveliness",
 )  # fmt: skip
 _HALF = 0.45, 0.55  # of the run: about half time
-_WARM = 40  # steps of warming up
+_WARM, _WIDE = 40, 40  # steps of warming up, and coordinates of steps that two threads share
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,18 @@ def warm_up(case: Case, asked: Sequence[Asked]) -> None:
     """Compile or load what runs like these need, on a small case."""
     for _ in measure(replace(case, steps=min(_WARM, case.steps)), asked):
         pass
+    _warm_wide(case)
+
+
+def _warm_wide(case: Case) -> None:
+    """The same for steps in subspaces wider than a small case learns."""
+    body, rng = case.stage.body, np.random.default_rng(0)
+    root = np.sqrt(np.repeat(body.mass, 3))[:, None]
+    basis = Basis(np.linalg.qr(rng.random((len(root), _WIDE)))[0] / root, body.mass, "random", np.ones(_WIDE))
+    every = Rule(np.arange(len(body.mesh.tets)), np.ones(len(body.mesh.tets)), 0.0, trainer="all")
+    learned = Learned(basis, every, np.zeros_like(body.mesh.vertices), 1.0)
+    model = LearnedModel(body, learned, case.stage.scene.time.integrator, 1e-4)
+    model.step(np.zeros((3, _WIDE)), np.zeros_like(body.mesh.vertices), 1.0 / case.stage.scene.time.fps, 0.0)
 
 
 def measure(case: Case, asked: Sequence[Asked], only: str = "") -> Iterator[Run]:

@@ -5,13 +5,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from supple.cubature.blocks import blocks
 from supple.cubature.problem import IntArray, Problem, fit_error
 from supple.cubature.rule import Rule
 from supple.cubature.sketch import Sketch
 from supple.errors import SuppleWarning
-from supple.linalg.nnls import nnls
+from supple.linalg.nnls import PIVOT, nnls
 
 __all__ = ["Support", "Trainer", "make_rule"]
 
@@ -72,7 +73,8 @@ class Support:
 
     def fit(self) -> None:
         """Give the candidates the weights that suit the equations best, and let go of those that come out zero."""
-        self.weights = nnls(self.gram, self.right, self.square).weights
+        weights = _solve(self.gram, self.right)
+        self.weights = nnls(self.gram, self.right, self.square).weights if weights is None else weights
         self.keep(self.weights > _NOTHING)
 
     def residual(self) -> FloatArray:
@@ -82,6 +84,19 @@ class Support:
     def error(self) -> float:
         """|A w - b| / |b|."""
         return float(np.linalg.norm(self.residual()) / np.sqrt(self.square))
+
+
+def _solve(gram: FloatArray, right: FloatArray) -> FloatArray | None:
+    """Least-squares weights without regard to their signs, which are the best non-negative ones where none is negative;
+    None where some are, or columns depend on each other."""
+    if not len(right):
+        return None
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    factor, failed = lapack.dpotrf(gram * scale[:, None] * scale, lower=1)
+    if failed or np.diag(factor).min() ** 2 <= PIVOT:
+        return None
+    weights = scale * lapack.dpotrs(factor, scale * right, lower=1)[0]
+    return np.asarray(weights) if (weights >= 0.0).all() else None
 
 
 def make_rule(support: Support, trainer: str, tolerance: float) -> Rule:

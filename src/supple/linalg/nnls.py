@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from supple.linalg.vectors import copy_into
 
-__all__ = ["Fit", "nnls"]
+__all__ = ["PIVOT", "Fit", "nnls"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-_PIVOT = 1e-9  # a column whose new part is a smaller share than this of its square adds nothing but round-off
+PIVOT = 1e-9  #: a column whose new part is a smaller share than this of its square adds nothing but round-off
 _OPTIMAL = 1e-13  # slopes below this share of the largest are zero
 
 
@@ -62,7 +62,7 @@ def _append(L: FloatArray, gram: FloatArray, chosen: IntArray, size: int, new: i
     pivot = gram[new, new]
     for j in range(size):
         pivot -= L[size, j] * L[size, j]
-    if pivot <= _PIVOT * gram[new, new]:
+    if pivot <= PIVOT * gram[new, new]:
         return False
     L[size, size] = np.sqrt(pivot)
     return True

@@ -13,6 +13,6 @@ FloatArray = NDArray[np.float64]
 _FARTHEST = 0.5  # strain that is foreseen
 
 
-def shorten(change: FloatArray, strain: FloatArray) -> FloatArray:
+def shorten(change: FloatArray, strain: NDArray[np.floating]) -> FloatArray:
     """As much of a change in a step as strains the body by what is safe, from the strain that all of it would be."""
     return change * min(1.0, _FARTHEST / max(float(np.abs(strain).max(initial=0.0)), _FARTHEST))

@@ -65,13 +65,14 @@ def _step(
         ca, cv = 4.0 / (h * h), 2.0 / h
     for j in range(rank):
         # As in solve/integrator.py: acceleration ca (q - xa) and velocity cv (q - xv) at the end
-        ahead = h * v[j] if kind else 0.0
+        ahead = h * v[j]
         xa[j] = q[j] + ahead + (0.25 * h * h * a[j] if kind == 2 else 0.0)
-        guess[j] = xa[j] + a[j] / ca if kind else q[j]  # as if the acceleration stayed
+        guess[j] = xa[j] + a[j] / ca if kind else xa[j]  # as if the acceleration stayed
         xv[j] = q[j] + (0.5 * ahead if kind == 2 else 0.0)
         b[j] = load[j] + ca * xa[j] + cv * alpha * xv[j]
     acting = load - np.dot(M, q) if M.shape[0] else load  # springs by how far they are from their ends
-    settings = np.array((scalars[3], elastic + np.sqrt(np.dot(acting, acting)), scalars[4], scalars[5]))
+    reference, ready = elastic + np.sqrt(np.dot(acting, acting)), scalars[7] if scalars.size > 7 else 0.0
+    settings = np.array((scalars[3], reference, scalars[4], scalars[5], np.inf, ready))
     data = (ca + cv * alpha, M, b)
     z, iterations, _, residual, elastic, status = minimise(
         address, G, single, rest, table, bounds, data, q.copy(), guess, settings, L, signs, stack, halves, K

@@ -55,7 +55,7 @@ __all__ = ["SkippingSolver"]
 FloatArray = NDArray[np.float64]
 _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
-_LEFT = 0.01  # share of the tolerance that the corrections of a full step may leave
+_LEFT, _LEFT_CHECKED = 0.01, 0.1  # share of the tolerance that corrections of a full step and of a check may leave
 
 
 class SkippingSolver:
@@ -217,7 +217,10 @@ class SkippingSolver:
         if jumps or news is News.LESS or since >= interval:
             begin = self._lift(state)
             with watch.phase("check"):
-                checked = self._space.check(begin, memory, inputs, end.x, end.drag, measure.length(_LEFT * tolerance))
+                drag = None if end.drag is None else end.drag()
+                checked = self._space.check(
+                    begin, memory, inputs, end.x, drag, measure.length(_LEFT_CHECKED * tolerance)
+                )
             if checked is None:
                 return Refusal.ERROR
             estimate = measure.step(rms(checked.error, self.body.mass))

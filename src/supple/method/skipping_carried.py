@@ -40,6 +40,7 @@ class Carrier:
         self.is_free = rig is None and not len(body.pins.vertices)
         """Whether nothing holds the body."""
         self._held = body.mesh.vertices[body.pins.vertices]
+        self._away = _SAME * body.mesh.size()
 
     def pose(self, moment: Moment) -> FloatArray:
         """(p,); (0,) where there is no rig."""
@@ -104,14 +105,14 @@ class Carrier:
             return False
         if self.rig is None and not self.is_free:
             away = np.abs(np.stack([inputs.begin.targets, inputs.end.targets]) - self._held)
-            return bool((away <= _SAME * self.body.mesh.size())[:, self.body.pins.held].all())
+            return bool((away <= self._away)[:, self.body.pins.held].all())
         if len(live.added.vertices) or len(live.released.vertices):
             return False
         if self.rig is None:
             return True
         pins = self.body.pins
         away = np.abs(self.rig.positions(self.pose(inputs.end), pins.vertices) - inputs.end.targets)
-        return bool((away <= _SAME * self.body.mesh.size())[pins.held].all())
+        return bool((away <= self._away)[pins.held].all())
 
 
 class CarriedModels:
@@ -120,13 +121,15 @@ class CarriedModels:
     def __init__(self, carrier: Carrier, integrator: str, tolerance: float) -> None:
         """`tolerance` is Newton's."""
         self._carrier, self._integrator, self._tolerance = carrier, integrator, tolerance
-        self._map = ElementMap(carrier.body)
+        self._map, self._size = ElementMap(carrier.body), carrier.body.mesh.size()
         self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
 
     def of(self, learned: Learned, pose: FloatArray) -> LearnedModel:
         """Steps to a pose (p,)."""
         if self._made is None or self._made[0] is not learned or not np.array_equal(self._made[1], pose):
             placed = self._carrier.place(learned, pose)
-            model = LearnedModel(self._carrier.body, learned, self._integrator, self._tolerance, self._map, placed)
+            model = LearnedModel(
+                self._carrier.body, learned, self._integrator, self._tolerance, self._map, placed, self._size
+            )
             self._made = learned, pose, model
         return self._made[2]

@@ -24,7 +24,7 @@ __all__ = ["FullSpace"]
 
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
-_SMALL, _SMALL_STATIC = 10.0, 30.0  # goals: an error up to this has nothing to teach
+_SMALL, _SMALL_STATIC = 1.0, 3.0  # goals: an error up to this has nothing to teach
 _CONTRACTS = 0.7  # corrections that shrink less ask for a new factor
 _MOST = 8  # corrections after a check's own
 _FEWEST = 1000  # unknowns from which on an old factor makes full steps cheaper

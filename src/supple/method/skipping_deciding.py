@@ -79,7 +79,7 @@ def follow_pose(state: SkippingState, begin: FloatArray, end: FloatArray) -> tup
     """Whether bones start, stop, turn round or leave the poses (p,) of the window; and the state that knows how they
     went."""
     turn, poses = end - begin, state.memory.window.poses
-    nearest = min((float(np.linalg.norm(end - pose)) for pose in poses), default=np.inf)
+    nearest = float(np.linalg.norm(np.stack(poses) - end, axis=1).min()) if poses else np.inf
     strays = nearest > _NEW * float(np.linalg.norm(turn))
     news = state.turn is None or _jumps(turn, state.turn) or (strays and not state.strays)
     return news, replace(state, turn=turn, strays=strays)

@@ -33,7 +33,7 @@ _FEWEST, _FEWEST_RINGING = 10, 40  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
-_PAUSES = 4, 128  # full steps between trainings that do not pay
+_PAUSES = 4, 6.4  # full steps between trainings that do not pay, at least and at most as many as so many of them cost
 _WORN = 0.3  # of the tolerance: an error from which on a better subspace is looked for
 _TAUGHT = 4  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
@@ -236,7 +236,7 @@ class Learner:
 
     def pause(self, memory: Memory) -> Memory:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""
-        wait = int(np.clip(2 * memory.progress.pause, *_PAUSES))
+        wait = int(np.clip(2 * memory.progress.pause, _PAUSES[0], _PAUSES[1] * self._worth))
         return replace(memory, progress=memory.progress._replace(passes=0, known=0, wait=wait, pause=wait))
 
     def leave(self, memory: Memory, skipped: int, why: Refusal | None) -> Memory:

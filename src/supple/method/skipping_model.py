@@ -5,6 +5,7 @@ the inertia of q is that of the body.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,10 @@ from supple.cubature import Rule
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
+from supple.linalg.dense import cholesky
 from supple.method.full_drag import mean_edge
 from supple.method.look_ahead import shorten
-from supple.method.reduced_newton import CONVERGED, Scratch, is_large
+from supple.method.reduced_newton import CONVERGED, Scratch, is_large, square_kernel
 from supple.method.reduced_still import KINDS, still_kernel
 from supple.subspace import Basis
 
@@ -86,9 +88,10 @@ class LearnedModel:
         tolerance: float,
         elements: ElementMap | None = None,
         placed: Placed | None = None,
+        size: float | None = None,
     ) -> None:
-        """`tolerance` is Newton's, relative to the forces that act; `elements` is the body's map where it was made
-        before, `placed` where bones take the body."""
+        """`tolerance` is Newton's, relative to the forces that act; `elements` is the body's map and `size` its size
+        [m] where they were made before, `placed` where bones take the body."""
         self._body, self.learned, self._rank = body, learned, learned.basis.rank
         self._kind, self._tolerance, self._damping = KINDS[integrator], tolerance, body.damping
         self._map, self._edge = elements, mean_edge(body.parts)
@@ -96,8 +99,9 @@ class LearnedModel:
         self._turn = None if placed is None else placed.turn
         self._elements = self._build(self._columns())
         self._scratch = Scratch.of(self._elements, self._rank)
-        self._step = still_kernel(self._elements.loops, is_large(self._elements))
-        size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * body.mesh.size()
+        large = is_large(self._elements)
+        self._step, self._square = still_kernel(self._elements.loops, large), square_kernel(self._elements.loops, large)
+        size = np.sqrt(learned.basis.importance.max() * body.mass.sum()) * (size or body.mesh.size())
         self._floor = 1e-13 * learned.stiffness * float(size)  # forces of a strain of 1e-13: below it all is round-off
         # Only reading all columns costs more on larger meshes: what they gave last is kept
         self._pulled = self._placed = (np.full(1, np.nan), np.zeros(0))
@@ -158,25 +162,47 @@ class LearnedModel:
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
             pull = pull + back
-        scalars = np.array((h, self._kind, self._damping.mass, self._tolerance, self._floor, _ITERATIONS, elastic))
+        ready = len(M) > 0 and places is None and self._prepare(M, h)
+        scalars = np.array(
+            (h, self._kind, self._damping.mass, self._tolerance, self._floor, _ITERATIONS, elastic, ready)
+        )
         end, iterations, residual, elastic, status, _ = self._step(
             s.address, e.gradient, e.single, e.rest, e.table, e.bounds, motion, np.zeros((0, 3, self._rank)),
             np.zeros((0, 3)), M, pull, np.zeros(self._rank), scalars, s.L, s.signs, s.stack, s.halves, s.K,
         )  # fmt: skip
         if status != CONVERGED or not np.isfinite(end).all():
             return None
+        if not self._kind:
+            end[1] = (end[0] - motion[0]) / h  # statics has no velocity: where the next step begins to look
         drag = M @ end[0] - back if len(M) else back
         return Arrival(end, iterations, residual, elastic, drag)
 
     def _drag(self, motion: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """M and b of the force M q - b by which stiffness damps a step of h [s]."""
-        e, (q, v) = self._elements, motion[:2]
+        e, s, (q, v) = self._elements, self._scratch, motion[:2]
         shape, origin = q, q
         if self._kind == KINDS["newmark"]:
-            shape = q + shorten(h * v, h * self.lift(v) / self._edge)  # as far as in full space
+            shape = q + shorten(h * v, self._speeds @ np.float32(h / self._edge * v))  # as far as in full space
             origin = q + 0.5 * h * v
-        M = self._kind / h * self._damping.stiffness * e.stiffness(shape, form=VISCOUS)  # 1/h and 2/h
+        self._square(
+            s.address, e.single, e.gradient, e.strain(shape), e.table, e.bounds, VISCOUS, s.L, s.signs, s.stack,
+            s.halves,
+        )  # fmt: skip
+        lower = np.tril(s.halves[0].astype(np.float64) + s.halves[1])
+        M = self._kind / h * self._damping.stiffness * (lower + np.tril(lower, -1).T)  # 1/h and 2/h
         return M, M @ origin
+
+    def _prepare(self, M: FloatArray, h: float) -> bool:
+        """Factorise a first guess of the step's matrix from what damps it, which is a share of a stiffness."""
+        K, rate = self._scratch.K, self._kind / h  # 1/h and 2/h
+        np.multiply(M, 1.0 + 1.0 / (rate * self._damping.stiffness), out=K)
+        K[np.diag_indices(self._rank)] += rate * (rate + self._damping.mass)
+        return bool(cholesky(K))
+
+    @cached_property
+    def _speeds(self) -> NDArray[np.float32]:
+        """The columns, as precise as looking ahead asks for."""
+        return self.learned.basis.columns.astype(np.float32)
 
     def _drag_from(self, shape: FloatArray, origin: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """The same with the stiffness at positions `shape`, for motion from positions `origin` [m], (n, 3), which the

@@ -1,6 +1,8 @@
 """Reduced steps of a body that pins or bones hold: coordinates about its rest shape, or about that of a pose."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +42,8 @@ class Taken(NamedTuple):
     iterations: int
     residual: float
     elastic: float = 0.0
-    drag: FloatArray | None = None
-    """Damping force by stiffness [N], (n, 3), where the subspace knows it."""
+    drag: Callable[[], FloatArray] | None = None
+    """Finds the damping force by stiffness [N], (n, 3), where the subspace knows it."""
     full: FullState | None = None
     touching: Touch | None = None
 
@@ -87,10 +89,14 @@ class StillSteps:
         size = float(np.linalg.norm(moved) / np.sqrt(self._body.mass.sum()))
         drag = None
         if not self._static and self._body.damping.stiffness > 0.0:
-            drag = self._body.mass[:, None] * model.lift(end.drag)
+            drag = partial(self._lift_force, model, end.drag)
         x = model.positions(end.motion[0])
         full = None if state.full is None else self._arrive(model, end, x, state.full, inputs)
         return Taken(end.motion, x, size, end.iterations, end.residual, end.elastic, drag, full)
+
+    def _lift_force(self, model: LearnedModel, force: FloatArray) -> FloatArray:
+        """Forces on the coordinates as those on the vertices [N], (n, 3), that move nothing else."""
+        return self._body.mass[:, None] * model.lift(force)
 
     def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Of all or of chosen vertices [m], (k, 3)."""
@@ -99,6 +105,8 @@ class StillSteps:
     def lift(self, state: SkippingState) -> FullState:
         """The motion of every vertex."""
         model, (q, v, a) = self._model(state, _NO_POSE), _coordinates(state)
+        if self._static:
+            v = a  # none
         return FullState(state.time, model.positions(q), model.lift(v), model.lift(a), state.live)
 
     def _find_drag(self, begin: FullState, inputs: Inputs) -> tuple[FloatArray, FloatArray] | None:
