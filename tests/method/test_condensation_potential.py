@@ -10,7 +10,7 @@ from reduced_helpers import beam, modal_model
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
-from supple.elastic import EXACT, VISCOUS, Damping, StiffnessMap
+from supple.elastic import EXACT, PROJECTED, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.linalg import bordered_solver
 from supple.linalg.bordered_coarse import coarsen, tie_springs
@@ -213,10 +213,9 @@ def test_the_second_level_is_the_matrix_among_rigid_motions(held) -> None:
     counts = []
     for number in (0, 6):
         clusters = RigidClusters.build(ground.rest[still.region.full], number)
-        matrix = replace(still.stiffen(z), clusters=clusters)
+        matrix = replace(still.stiffen(z, PROJECTED, exact=False), clusters=clusters)
         b = still.gradient(z)
-        exact = np.linalg.solve(matrix.to_dense(), b)
-        np.testing.assert_allclose(matrix.solve(b, 1e-10), exact, rtol=1e-6, atol=1e-9 * np.abs(exact).max())
+        np.testing.assert_allclose(matrix.multiply(matrix.solve(b, 1e-10)), b, atol=1e-7 * np.abs(b).max())
         counts.append(matrix.iterations)
     assert counts[1] < 0.6 * counts[0]
 
