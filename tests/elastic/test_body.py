@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from supple.elastic import Body, Elements, Pins, StiffnessMap, elastic_energy, elastic_gradient
+from supple.elastic import Body, Elements, Pins, StiffnessMap, elastic_energy, elastic_gradient, strain_between
 from supple.errors import MaterialError, MeshError
 from supple.material import MATERIALS, ArrudaBoyce, Linear, Material, StableNeoHookean
 from supple.shape import make_shape
@@ -185,3 +185,13 @@ def test_matrix_of_the_unknowns_is_part_of_the_whole_one(mesh) -> None:
     data = whole.assemble(body.parts, x, np.empty(whole.pattern.nonzeros))
     expected = own.assemble(body.parts, x, np.empty(own.pattern.nonzeros))
     assert np.array_equal(own.extract(data, own.places_in(whole)), expected)
+
+
+def test_strain_between_two_shapes_is_the_largest_change_of_a_gradient() -> None:
+    body = Body.build(make_shape("box", resolution=3), StableNeoHookean(young=1e5, poisson=0.3))
+    x = body.mesh.vertices
+    change = np.array([[0.1, 0.2, 0.0], [0.0, -0.1, 0.0], [0.3, 0.0, 0.05]])
+    assert strain_between(body.parts, x, x @ (np.eye(3) + change).T + 0.7) == pytest.approx(np.linalg.norm(change))
+    one = x.copy()
+    one[3] += 0.01
+    assert strain_between(body.parts, x, x + 0.7) < 1e-12 < strain_between(body.parts, x, one)

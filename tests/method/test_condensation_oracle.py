@@ -11,7 +11,6 @@ from supple.method.condensation_oracle import (
     SettledOracle,
     Sight,
     Union,
-    find_patches,
 )
 from supple.method.condensation_region import Ground
 from supple.method.condensation_state import CondensedState, fold_back
@@ -45,7 +44,7 @@ def at_tip(sight: Sight) -> np.ndarray:
 
 def test_patches_are_what_edges_join(ground: Ground) -> None:
     sight = two_patches(ground)
-    patches = find_patches(ground, sight.state.full)
+    patches = ground.list_patches(sight.state.full)
     assert len(patches) == 2
     assert sorted(np.concatenate(patches)) == list(range(len(sight.state.full)))
     assert {bool(at_tip(sight)[patch].all()) for patch in patches} == {True, False}

@@ -1,5 +1,6 @@
 """The coupled potential of subspace condensation: its limits, and its derivatives by finite differences."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +10,13 @@ from reduced_helpers import beam, modal_model
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
-from supple.elastic import EXACT, VISCOUS, Damping, StiffnessMap
+from supple.elastic import EXACT, PROJECTED, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.linalg import bordered_solver
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_solver import BorderedSolver, to_sparse
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.rigid_clusters import RigidClusters
 from supple.material import MATERIALS
 from supple.method.condensation_region import Ground, Region
 
@@ -187,6 +190,46 @@ def test_conjugate_gradients_solve_the_operator(held) -> None:
         matrix.solve(b, 1e-10), np.linalg.solve(matrix.to_dense(), b), rtol=1e-6, atol=1e-9 * np.abs(b).max()
     )
     assert 0 < matrix.iterations < len(z)
+
+
+def test_the_second_level_is_the_matrix_among_rigid_motions(held) -> None:
+    """ZᵀAZ with contacts and all; and it does in few iterations what diagonal blocks do in many."""
+    step, z = make_touching_step(*held)
+    matrix, rest = step.stiffen(z), held[1].rest[step.region.full]
+    clusters = RigidClusters.build(rest, 3)
+    size, rank = step.region.size, len(matrix.B)
+    Z = np.zeros((size + rank, 18 + rank))
+    Z[size:, 18:] = np.eye(rank)
+    for v, (owner, arm) in enumerate(zip(clusters.owner, clusters.arms, strict=True)):
+        Z[3 * v : 3 * v + 3, 6 * owner : 6 * owner + 3] = np.eye(3)
+        Z[3 * v : 3 * v + 3, 6 * owner + 3 : 6 * owner + 6] = np.cross(np.eye(3), arm).T
+    found = coarsen(matrix._operator, clusters.owner, clusters.arms, 3)
+    tie_springs(matrix._operator, clusters.owner, clusters.arms, 3, found)
+    expected = Z.T @ matrix.to_dense() @ Z
+    np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
+    model = modal_model(held[0], 6)
+    ground = Ground(held[0], model.basis)
+    still, z = make_step(ground.cut(tip(ground, 40)), model, h=None, weights="paper")
+    counts = []
+    for number in (0, 6):
+        clusters = RigidClusters.build(ground.rest[still.region.full], number)
+        matrix = replace(still.stiffen(z, PROJECTED, exact=False), clusters=clusters)
+        b = still.gradient(z)
+        np.testing.assert_allclose(matrix.multiply(matrix.solve(b, 1e-10)), b, atol=1e-7 * np.abs(b).max())
+        counts.append(matrix.iterations)
+    assert counts[1] < 0.6 * counts[0]
+
+
+def test_elements_are_asked_again_once_they_have_strained(held) -> None:
+    """A hundredth changes nothing, and a tenth what it does to any other matrix."""
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 9)), sparse_model(body))
+    first = step.stiffen(z, lagged=True).to_dense()
+    little, much = (z * (1.0 + share * (np.arange(len(z)) < step.region.size)) for share in (1e-3, 0.1))
+    np.testing.assert_array_equal(step.stiffen(little, lagged=True).to_dense(), first)
+    again = step.stiffen(much, lagged=True).to_dense()
+    assert np.abs(again - first).max() > 1e-3 * np.abs(first).max()
+    np.testing.assert_array_equal(again[: step.region.size], step.stiffen(much).to_dense()[: step.region.size])
 
 
 def test_a_direct_solver_follows_where_conjugate_gradients_take_long(held, monkeypatch) -> None:

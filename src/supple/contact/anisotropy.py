@@ -1,6 +1,7 @@
 """Vectors and tensors told apart along and across a normal."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["build_tensor", "split"]
@@ -14,8 +15,14 @@ def split(normal: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArr
     return along, vectors - along[:, None] * normal
 
 
+@njit(cache=True)
 def build_tensor(normal: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
     """along n nᵀ + across (I - n nᵀ), (m, 3, 3); N of Eq. (7) of [TOK14] is along = 1, across = α."""
-    tensor = ((along - across)[:, None] * normal)[:, :, None] * normal[:, None, :]
-    tensor[:, range(3), range(3)] += across[:, None]
-    return np.asarray(tensor)
+    tensor = np.empty((len(normal), 3, 3))
+    for m in range(len(normal)):
+        for i in range(3):
+            n = (along[m] - across[m]) * normal[m, i]
+            for j in range(3):
+                tensor[m, i, j] = n * normal[m, j]
+            tensor[m, i, i] += across[m]
+    return tensor

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
@@ -65,11 +66,18 @@ def check_lengths(shape: str, **lengths: float) -> None:
             raise SceneError(f"{name} = {value} of the collider '{shape}' is no length; give one above 0.")
 
 
+@njit(cache=True)
 def point_away(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lengths, (k,), and directions, (k, d), of vectors; a vector of no length points along its second axis."""
-    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    nowhere = np.zeros(vectors.shape[1])
-    nowhere[1] = 1.0
-    some = lengths > 0
-    directions = np.where(some[:, None], vectors / np.where(some, lengths, 1.0)[:, None], nowhere)
+    lengths, directions = np.empty(len(vectors)), np.zeros(vectors.shape)
+    for k in range(len(vectors)):
+        square = 0.0
+        for i in range(vectors.shape[1]):
+            square += vectors[k, i] * vectors[k, i]
+        lengths[k] = np.sqrt(square)
+        if lengths[k] > 0.0:
+            for i in range(vectors.shape[1]):
+                directions[k, i] = vectors[k, i] / lengths[k]
+        else:
+            directions[k, 1] = 1.0
     return lengths, directions

@@ -17,7 +17,7 @@ def closest_revolved(points: FloatArray, half: tuple[float, float], radius: floa
     The rectangle's middle runs at `radius` [m]; at radius 0 the solid is a rod. Seen from the axis, the nearest points
     form a ring: the one above is taken.
     """
-    away, outward = point_away(points[:, 1:])
+    away, outward = point_away(np.ascontiguousarray(points[:, 1:]))
     flat = closest_in_box(np.column_stack([points[:, 0], away - radius]), np.array(half))
     normal = np.column_stack([flat.normal[:, 0], flat.normal[:, 1, None] * outward])
     point = np.column_stack([flat.point[:, 0], (flat.point[:, 1, None] + radius) * outward])

@@ -16,6 +16,7 @@ from supple.cubature.reduced_kernels import PointLoops, point_loops
 from supple.cubature.reduced_stiffness import square_rows
 from supple.elastic import EXACT, Body
 from supple.linalg.blas import square_address
+from supple.linalg.mirror import mirror
 from supple.material.response import Response
 
 __all__ = ["ReducedElements"]
@@ -148,8 +149,7 @@ class ReducedElements:
         K = np.zeros((rank, rank), np.float32)
         stack = np.empty((9 * self.count, self.single.shape[2]), np.float32)
         square_rows(square_address(), self.single, L, signs, begin, end, form, stack, K)
-        lower = np.tril(K)
-        return np.asarray(lower + lower.T - np.diag(np.diagonal(K)), np.float64)
+        return mirror(K.T)
 
     def stiffness(self, q: FloatArray, *, form: int = EXACT) -> FloatArray:
         """Second derivative of the energy by the coordinates in single precision, (r, r)."""

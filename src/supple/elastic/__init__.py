@@ -5,6 +5,7 @@ from supple.elastic.elements import Elements
 from supple.elastic.kernels import EXACT, PROJECTED, VISCOUS
 from supple.elastic.pins import Pins
 from supple.elastic.stiffness import StiffnessMap
+from supple.elastic.strain import strain_between
 
 __all__ = [
     "EXACT",
@@ -18,4 +19,5 @@ __all__ = [
     "StiffnessMap",
     "elastic_energy",
     "elastic_gradient",
+    "strain_between",
 ]

@@ -4,23 +4,26 @@
     [ Cᵀ  B ] [q] = [c]
 
 Neither a Schur complement nor the inverse of B beside its own rows is ever formed: the preconditioner is the inverse
-diagonal blocks of A above and the inverse of B below. Springs come on top, each between a few block rows and the dense
-unknowns.
+diagonal blocks of A, and on top of that the inverse for rigid motions of clusters of rows and the dense unknowns
+(linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.pcg import invert_blocks, invert_dense
+from supple.linalg.rigid_clusters import RigidClusters
 
-__all__ = ["Bordered", "Handled", "fold_border", "multiply_rows"]
+__all__ = ["Bordered", "Handled", "fold_rows"]
 
 FloatArray = NDArray[np.float64]
+_LOOSE = 1e-10  # share of its diagonal by which the second level is stiffer: points in a line do not turn
 
 
 class Handled(NamedTuple):
@@ -66,7 +69,11 @@ class Bordered:
     B: FloatArray
     """(r, r)"""
     springs: Handled
+    clusters: RigidClusters
+    """Of the block rows."""
     iterations: int = 0
+    memory: dict[str, FloatArray] = field(default_factory=dict)
+    """What copies with other springs share."""
 
     @property
     def count(self) -> int:
@@ -82,13 +89,17 @@ class Bordered:
 
     def solve(self, b: FloatArray, tolerance: float, most: int = 1000) -> FloatArray:
         """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner."""
-        diagonal, below = self.diagonal.copy(), self.B.copy()
-        _add_springs(*self.springs, diagonal, below)
-        inverse, low = invert_blocks(diagonal), invert_dense(below)
+        diagonal, operator, clusters = self.diagonal.copy(), self._operator, self.clusters
+        _add_springs(self.springs.rows, self.springs.weights, self.springs.curvature, diagonal)
+        if "coarse" not in self.memory:
+            self.memory["coarse"] = coarsen(operator, clusters.owner, clusters.arms, clusters.count)
+        coarse = self.memory["coarse"].copy()
+        tie_springs(operator, clusters.owner, clusters.arms, clusters.count, coarse)
+        coarse.ravel()[:: len(coarse) + 1] += _LOOSE * np.trace(coarse) / len(coarse)
         z, split = np.zeros_like(b), 3 * self.count
         done = _iterate(
-            self._operator, inverse, low, b[:split].reshape(-1, 3), b[split:],
-            z[:split].reshape(-1, 3), z[split:], tolerance, most,
+            operator, (invert_blocks(diagonal), invert_dense(coarse), clusters.owner, clusters.arms),
+            b[:split].reshape(-1, 3), b[split:], z[:split].reshape(-1, 3), z[split:], tolerance, most,
         )  # fmt: skip
         if done < 0:
             raise NotPositiveDefinite
@@ -103,7 +114,7 @@ class Bordered:
     def shift(self, share: float) -> None:
         """Give a little stiffness to motions that cost nothing: a share of the mean diagonal."""
         above = share * float(np.abs(self.diagonal[:, [0, 4, 8]]).mean()) if self.count else 0.0
-        self.extra = self.extra + above
+        self.extra, self.memory = self.extra + above, {}
         self.diagonal = self.diagonal + above * np.eye(3).ravel()
         self.B = self.B + share * float(np.abs(np.diagonal(self.B)).mean()) * np.eye(len(self.B))
 
@@ -115,36 +126,24 @@ class Bordered:
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def fold_border(stop, end, edge, columns, blocks, first, U):
-    """C = A_fs U_s of the rows `edge`, (e, 3, r); U (s, 3, r) belongs to columns from `first` on."""
+def fold_rows(rows, begin, end, columns, blocks, first, U):
+    """A U_s of chosen block rows, each from its block `begin` to its block `end`, (k, 3, r); U (s, 3, r) belongs to
+    columns from `first` on."""
     rank = U.shape[2]
-    C = np.zeros((len(edge), 3, rank))
-    for k in range(len(edge)):
-        row = edge[k]
-        for m in range(stop[row], end[row]):
+    out = np.zeros((len(rows), 3, rank))
+    for k in range(len(rows)):
+        row = rows[k]
+        y0, y1, y2 = out[k, 0], out[k, 1], out[k, 2]
+        for m in range(begin[row], end[row]):
             u = U[columns[m] - first]
-            for i in range(3):
-                a, b, c = blocks[m, 3 * i], blocks[m, 3 * i + 1], blocks[m, 3 * i + 2]
-                for j in range(rank):
-                    C[k, i, j] += a * u[0, j] + b * u[1, j] + c * u[2, j]
-    return C
-
-
-@njit(cache=True, fastmath={"contract", "nsz"})
-def multiply_rows(start, columns, blocks, first, U):
-    """A_ss U_s, (s, 3, r), of block rows and columns from `first` on, to which U (s, 3, r) belongs."""
-    rank = U.shape[2]
-    out = np.zeros_like(U)
-    for row in range(first, len(start) - 1):
-        y = out[row - first]
-        for m in range(start[row], start[row + 1]):
-            if columns[m] < first:
-                continue
-            u = U[columns[m] - first]
-            for i in range(3):
-                a, b, c = blocks[m, 3 * i], blocks[m, 3 * i + 1], blocks[m, 3 * i + 2]
-                for j in range(rank):
-                    y[i, j] += a * u[0, j] + b * u[1, j] + c * u[2, j]
+            a, b, c = blocks[m, 0], blocks[m, 1], blocks[m, 2]
+            d, e, f = blocks[m, 3], blocks[m, 4], blocks[m, 5]
+            g, h, i = blocks[m, 6], blocks[m, 7], blocks[m, 8]
+            for j in range(rank):
+                p, s, t = u[0, j], u[1, j], u[2, j]
+                y0[j] += a * p + b * s + c * t
+                y1[j] += d * p + e * s + f * t
+                y2[j] += g * p + h * s + i * t
     return out
 
 
@@ -162,11 +161,10 @@ def _multiply(matrix, x, q, out, low):
             b += blocks[m, 3] * p + blocks[m, 4] * s + blocks[m, 5] * t
             c += blocks[m, 6] * p + blocks[m, 7] * s + blocks[m, 8] * t
         out[row, 0], out[row, 1], out[row, 2] = a, b, c
-    for i in range(rank):
-        value = 0.0
-        for j in range(rank):
-            value += B[i, j] * q[j]
-        low[i] = value
+    low[:] = 0.0
+    for j in range(rank):
+        for i in range(rank):
+            low[i] += B[j, i] * q[j]
     for k in range(len(edge)):
         row = edge[k]
         for i in range(3):
@@ -208,8 +206,8 @@ def _multiply(matrix, x, q, out, low):
 
 
 @njit(cache=True)
-def _add_springs(rows, weights, curvature, places, H, diagonal, below):
-    """Add the springs' own diagonal blocks and what they do to the dense unknowns."""
+def _add_springs(rows, weights, curvature, diagonal):
+    """Add the springs' own diagonal blocks."""
     for m in range(rows.shape[0]):
         for k in range(rows.shape[1]):
             for l in range(rows.shape[1]):
@@ -217,35 +215,53 @@ def _add_springs(rows, weights, curvature, places, H, diagonal, below):
                 if w != 0.0 and rows[m, k] == rows[m, l]:
                     for i in range(9):
                         diagonal[rows[m, k], i] += w * curvature[m, i // 3, i % 3]
-        if places[m] >= 0:
-            h = H[places[m]]
-            below += np.dot(h.T, np.dot(curvature[m], h))
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def _precondition(inverse, low, r, s, z, w):
-    """Fill (z, w) from the residual (r, s); returns their product."""
+def _precondition(levels, r, s, z, w, moments, moves):
+    """Fill (z, w) from the residual (r, s); returns their product. Moments and moves are scratch, (6 k + r,)."""
+    inverse, coarse, owner, arms = levels
+    size = len(coarse) - len(s)
+    moments[:size] = 0.0
+    moments[size:] = s
+    for v in range(len(r)):
+        a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
+        if row < size:
+            moments[row] += a
+            moments[row + 1] += b
+            moments[row + 2] += c
+            moments[row + 3] += arms[v, 1] * c - arms[v, 2] * b
+            moments[row + 4] += arms[v, 2] * a - arms[v, 0] * c
+            moments[row + 5] += arms[v, 0] * b - arms[v, 1] * a
+    moves[:] = 0.0
+    for j in range(len(moments)):
+        moment, column = moments[j], coarse[j]
+        for i in range(len(moves)):
+            moves[i] += moment * column[i]
     total = 0.0
     for v in range(len(r)):
-        a, b, c = r[v, 0], r[v, 1], r[v, 2]
+        a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
         for i in range(3):
             z[v, i] = inverse[v, 3 * i] * a + inverse[v, 3 * i + 1] * b + inverse[v, 3 * i + 2] * c
-            total += z[v, i] * r[v, i]
+        if row < size:
+            p, q, t = moves[row + 3], moves[row + 4], moves[row + 5]
+            z[v, 0] += moves[row] + q * arms[v, 2] - t * arms[v, 1]
+            z[v, 1] += moves[row + 1] + t * arms[v, 0] - p * arms[v, 2]
+            z[v, 2] += moves[row + 2] + p * arms[v, 1] - q * arms[v, 0]
+        total += z[v, 0] * a + z[v, 1] * b + z[v, 2] * c
     for i in range(len(s)):
-        value = 0.0
-        for j in range(len(s)):
-            value += low[i, j] * s[j]
-        w[i] = value
-        total += value * s[i]
+        w[i] = moves[size + i]
+        total += w[i] * s[i]
     return total
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def _iterate(matrix, inverse, low, b, c, x, q, tolerance, most):
+def _iterate(matrix, levels, b, c, x, q, tolerance, most):
     """Iterations; -1 where the matrix is not positive along a direction."""
     r, s = b.copy(), c.copy()
     z, w = np.empty_like(r), np.empty_like(s)
-    rz = _precondition(inverse, low, r, s, z, w)
+    moments, moves = np.empty(len(levels[1])), np.empty(len(levels[1]))
+    rz = _precondition(levels, r, s, z, w, moments, moves)
     if rz == 0.0:
         return 0
     p, d = z.copy(), w.copy()
@@ -260,7 +276,7 @@ def _iterate(matrix, inverse, low, b, c, x, q, tolerance, most):
         q += alpha * d
         r -= alpha * y
         s -= alpha * e
-        new = _precondition(inverse, low, r, s, z, w)
+        new = _precondition(levels, r, s, z, w, moments, moves)
         if new <= goal:
             return done
         beta = new / rz

@@ -16,9 +16,10 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.ordering import z_order
+from supple.linalg.mirror import mirror
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
+from supple.linalg.rigid_clusters import RigidClusters
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
 __all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
@@ -42,16 +43,8 @@ class ConjugateGradients:
         self._rows = BlockRows.build(pattern)
         self._max_iterations, self._two_levels = max_iterations, two_levels
         clusters = max(min(8, pattern.count), min(_CLUSTERS, pattern.count // _SMALLEST_CLUSTER))
-        self._order = z_order(points)
-        self._start = np.linspace(0, pattern.count, clusters + 1).astype(np.int64)
-        self._owner = np.empty(pattern.count, np.int64)
-        self._owner[self._order] = np.repeat(np.arange(clusters), np.diff(self._start))
-        centres = np.array(
-            [points[self._order[a:b]].mean(axis=0) for a, b in zip(self._start, self._start[1:], strict=False)]
-        )
-        arms = points - centres[self._owner]
-        # Rotations in units of the clusters' size, so that all six motions weigh alike
-        self._arms = arms / max(float(np.sqrt((arms**2).sum(axis=1).mean())), 1e-300)
+        rigid = RigidClusters.build(points, clusters)
+        self._order, self._start, self._owner, self._arms = rigid.order, rigid.start, rigid.owner, rigid.arms
         self.iterations = 0
         """Iterations of the last solve."""
 
@@ -78,7 +71,7 @@ class ConjugateGradients:
         place[face] = np.arange(len(face))
         self._joined = face, place[rows], weights, curvature, diagonal[face]
         add_diagonal(rows, weights, curvature, diagonal)
-        self._inverse = invert_blocks(diagonal)
+        self._inverse: FloatArray = invert_blocks(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
         self._coarse = invert_dense(coarse)
@@ -125,13 +118,20 @@ def _diagonal_blocks(data: FloatArray, pattern: BlockPattern) -> FloatArray:
     return np.stack([a, b, c, b, d, e, c, e, f], axis=1)
 
 
-def invert_blocks(blocks: FloatArray) -> FloatArray:
+@njit(cache=True, error_model="numpy")
+def invert_blocks(blocks):
     """Inverses of symmetric blocks by their cofactors, (n, 9)."""
-    a, b, c, _, d, e, _, _, f = blocks.T
-    aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
-    dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
-    cofactors = np.stack([aa, bb, cc, bb, dd, ee, cc, ee, ff], axis=1)
-    return np.asarray(cofactors / (a * aa + b * bb + c * cc)[:, None])
+    out = np.empty_like(blocks)
+    for k in range(len(blocks)):
+        a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]
+        d, e, f = blocks[k, 4], blocks[k, 5], blocks[k, 8]
+        aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
+        dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
+        whole = a * aa + b * bb + c * cc
+        out[k, 0], out[k, 1], out[k, 2] = aa / whole, bb / whole, cc / whole
+        out[k, 3], out[k, 4], out[k, 5] = bb / whole, dd / whole, ee / whole
+        out[k, 6], out[k, 7], out[k, 8] = cc / whole, ee / whole, ff / whole
+    return out
 
 
 def invert_dense(matrix: FloatArray) -> FloatArray:
@@ -142,7 +142,7 @@ def invert_dense(matrix: FloatArray) -> FloatArray:
     if failed:
         raise NotPositiveDefinite
     inverse, _ = dpotri(factor, lower=True)
-    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
+    return mirror(inverse.T)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})

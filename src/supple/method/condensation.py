@@ -256,7 +256,8 @@ class CondensationSolver:
                     predicted = x if loop.detector.settings.self_contact else step.carry()
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
-                x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, state.pairs
+                x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, state.pairs,
+                hasty=not self.is_static,
             )  # fmt: skip
             outcome = loop.settle(approach, solve, watch)
             tally.note(outcome)

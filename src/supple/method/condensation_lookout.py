@@ -88,6 +88,7 @@ class Lookout:
         # A body may meet itself anywhere; equilibria may lie far apart
         self._sees_all = loop.detector.settings.self_contact
         self._bounded = not is_static and not self._sees_all
+        self._seen = np.zeros(len(body.mass), np.bool_)  # those that are watched now
         self._lengths = np.zeros(0)
         self._watched: Watched | None = None
 
@@ -113,7 +114,7 @@ class Lookout:
             return
         if not isinstance(stance, StillSubspace) or not bound.holds(q):
             raise Outrun
-        others = full[self._outside[full] & ~np.isin(full, watched.vertices, assume_unique=True)]
+        others = full[self._outside[full] & ~self._seen[full]]
         if len(others):
             away = np.linalg.norm(x[np.searchsorted(full, others)] - stance.place(bound.q, others), axis=1)
             if (away > bound.reach * self._lengths[np.searchsorted(self._surface, others)]).any():
@@ -127,8 +128,7 @@ class Lookout:
             return False
         begin, end = inputs.begin.colliders, inputs.end.colliders
         gone = [_far_apart(*two, self._centre, self._size) for two in ((bound.placements, begin), (begin, end))]
-        full = state.full[self._outside[state.full]]
-        return sum(gone) <= bound.shift and bool(np.isin(full, known.vertices, assume_unique=True).all())
+        return sum(gone) <= bound.shift and bool((self._seen[state.full] | ~self._outside[state.full]).all())
 
     def _look(self, state: CondensedState, stance: StillSubspace, inputs: Inputs, speed: float, anew: bool) -> Watched:
         """Measure all distances."""
@@ -153,6 +153,8 @@ class Lookout:
         if not self._sees_all:
             detector, vertices = self._whole.narrowed(vertices.astype(np.int32))
         self.loop.look_at(detector, self._ground.mass[vertices])
+        self._seen[:] = False
+        self._seen[vertices] = True
         return Watched(vertices, np.flatnonzero(~self._held[vertices]), bound)
 
 

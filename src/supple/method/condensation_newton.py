@@ -4,6 +4,7 @@ Contacts change the stiffness more than anything else does, and the region is sm
 step takes more iterations than it saves.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -42,9 +43,8 @@ class Found(NamedTuple):
 
 def measure(region: Region, g: FloatArray) -> float:
     """Size of forces on z = (x_f, q), in the metric in which those on the coordinates of a subspace have theirs."""
-    above = g[: region.size].reshape(-1, 3) / np.sqrt(region.mass)[:, None]
-    below = g[region.size :]
-    return float(np.sqrt(np.vdot(above, above) + below @ below))
+    above, below = g[: region.size] * region.scale, g[region.size :]
+    return math.sqrt(float(above @ above + below @ below))
 
 
 def lean(footing: Footing, g: FloatArray) -> float:
@@ -65,12 +65,14 @@ def minimise(
     leaning: float,
     floor: float,
     tolerance: float,
+    still: float,
     max_iterations: int,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> Found:
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
-    the subspace sees it, beside what acts on that, `leaning`."""
+    the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
+    of that."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
@@ -78,7 +80,8 @@ def minimise(
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)
-        if size <= goal and lean(step.footing, gradient) <= leaning:
+        share = 1.0 if iteration else still
+        if size <= max(share * goal, floor) and lean(step.footing, gradient) <= max(share * leaning, floor):
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
@@ -87,7 +90,7 @@ def minimise(
         )
         linear += matrix.iterations
         if iteration == 0:
-            weights = matrix.diagonal[:, [0, 4, 8]] * z[: region.size].reshape(-1, 3)
+            weights = matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
             unheard = _FORCE_ROUND_OFF * measure(region, noise)
             goal, leaning = max(goal, unheard), max(leaning, unheard)

@@ -9,14 +9,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from supple.mesh.patches import find_edges
 from supple.mesh.spread import Spread
 from supple.method.condensation_region import Ground
 from supple.method.condensation_state import CondensedState, stray
 
-__all__ = ["ContactOracle", "MotionOracle", "Oracle", "SettledOracle", "Sight", "Union", "find_patches"]
+__all__ = ["ContactOracle", "MotionOracle", "Oracle", "SettledOracle", "Sight", "Union"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -83,7 +82,7 @@ class MotionOracle:
 
     def hold(self, sight: Sight) -> BoolArray:
         state, held = sight.state, np.zeros(len(sight.state.full), np.bool_)
-        for patch in find_patches(sight.ground, state.full):
+        for patch in sight.ground.list_patches(state.full):
             means = np.linalg.norm(state.motion[1:, patch], axis=2).mean(axis=1)
             held[patch] = bool((means > self._limits).any())
         return held
@@ -107,7 +106,7 @@ class SettledOracle:
     def hold(self, sight: Sight) -> BoolArray:
         state, ground = sight.state, sight.ground
         held = np.zeros(len(state.full), np.bool_)
-        for patch in find_patches(ground, state.full):
+        for patch in ground.list_patches(state.full):
             idle = state.idle[patch]
             away = stray(state, ground, patch)
             origin = ground.subspace.stance(state.below).origin(state.full[patch])
@@ -123,8 +122,9 @@ class SettledOracle:
     def _fit(self, ground: Ground, state: CondensedState, patch: NDArray[np.intp], away: FloatArray) -> FloatArray:
         """What is left of the way if the patch leaves and the coordinates go along."""
         rows = ground.subspace.stance(state.below).rows(state.full[patch])
-        change = np.einsum("v,vir,kvi->kr", ground.mass[state.full[patch]], rows, away)
-        return np.asarray(away - (rows @ change.T).transpose(2, 0, 1))
+        J, way = rows.reshape(-1, rows.shape[2]), away.reshape(len(away), -1)
+        change = (np.repeat(ground.mass[state.full[patch]], 3) * way) @ J
+        return np.asarray((way - change @ J.T).reshape(away.shape))
 
 
 class Union:
@@ -144,32 +144,9 @@ class Union:
         return held
 
 
-def find_patches(ground: Ground, full: IntArray) -> list[NDArray[np.intp]]:
-    """Places in `full`, ascending vertices, of those that edges join."""
-    if not len(full):
-        return []
-    first, second = _join(ground, full)
-    graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(len(full), len(full)))
-    count, labels = connected_components(graph, directed=False)
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
-
-
-def _join(ground: Ground, full: IntArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of places in `full` that an edge joins."""
-    start, neighbours = ground.neighbours
-    lengths = start[full + 1] - start[full]
-    first = np.repeat(np.arange(len(full)), lengths)
-    offset = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    others = neighbours[np.repeat(start[full], lengths) + offset]
-    second = np.minimum(np.searchsorted(full, others), len(full) - 1)
-    inside = full[second] == others
-    return first[inside], second[inside]
-
-
 def _widen(ground: Ground, full: IntArray, busy: BoolArray) -> BoolArray:
     """Busy vertices and their neighbours, so that none is dropped beside one that moves on its own."""
-    first, second = _join(ground, full)
+    first, second = find_edges(ground.neighbours, full)
     wide = busy.copy()
     wide[second[busy[first]]] = True
     return wide

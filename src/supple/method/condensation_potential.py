@@ -11,16 +11,17 @@ nothing is left for the rule to integrate, and all tets are exact.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import EXACT, VISCOUS, Elements, elastic_energy, elastic_gradient
-from supple.linalg.bordered import Bordered, Handled, fold_border, multiply_rows
+from supple.elastic import EXACT, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
+from supple.linalg.bordered import Bordered, Handled, fold_rows
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
+from supple.method.condensation_springs import hang_springs
 from supple.method.condensation_subspace import Ahead, Ruled
 from supple.solve.increment import Motion
 from supple.solve.potential import Potential
@@ -31,6 +32,25 @@ FloatArray = NDArray[np.float64]
 Made = TypeVar("Made")
 Weights = Literal["subtract", "paper"]
 _UNSEEN = 1e-7  # share of its stiffness at rest that a coordinate keeps where no vertex is left to it
+_ALIKE = 0.02  # strain within which a matrix is good for the two digits that are asked of its solver
+
+
+class Strained(NamedTuple):
+    """What a matrix has been made for."""
+
+    form: int
+    exact: bool
+    y: FloatArray
+    """Positions [m], (l, 3)."""
+    strain: FloatArray
+    """Of the rule's elements, (9 c,)."""
+
+    def serves(self, other: "Strained", parts: tuple[Elements, ...]) -> bool:
+        """Whether neither exact tets nor the rule's have strained much since."""
+        if self.form != other.form or self.exact != other.exact:
+            return False
+        outside = float(np.abs(self.strain - other.strain).max(initial=0.0))
+        return outside <= _ALIKE and strain_between(parts, self.y, other.y) <= _ALIKE
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +199,12 @@ class Condensed:
         above += self._mass * ((m.ca + slowed) * x - (m.ca * m.xa + slowed * m.xv)) - self.force
         if self.drag is not None:
             total += self.drag.resist(z)
-        unseen = region.unseen
-        if unseen.shape[1]:  # all that acts along these is what rules miss
+        return self.see(total)
+
+    def see(self, total: FloatArray) -> FloatArray:
+        """Forces on z without those on coordinates that move full vertices alone: all of these is what rules miss."""
+        unseen, below = self.region.unseen, total[self.region.size :]
+        if unseen.shape[1]:
             below -= unseen @ (unseen.T @ below)
         return total
 
@@ -191,26 +215,35 @@ class Condensed:
 
         `exact`: with what is taken away at Uq. Without, the rule's tets outside stand for the rest, a matrix that is
         positive where the other may not be, but takes Newton's method up to ten times as many iterations.
-        `lagged`: in motion what is taken away stays that of where the step begins, for beside inertia it hardly
-        changes, and it is half of the work. `cautious` bounds the terms of contacts from above.
+        `lagged`: elements are not asked again before they have strained by two hundredths; and in motion what is taken
+        away stays that of where the step begins, for beside inertia it hardly changes, and it is half of the work.
+        `cautious` bounds the terms of contacts from above.
         """
-        region, m = self.region, self.motion
-        y, q = self.footing.place(z), z[region.size :]
+        y, q = self.footing.place(z), z[self.region.size :]
+        strained = Strained(form, exact, y, self.elements.strain(q))
+        known: tuple[Strained, Bordered] | None = self.memory.pop("matrix", None)
+        if not lagged or known is None or not known[0].serves(strained, self.parts):
+            known = strained, self._stiffen(y, q, form, exact, lagged)
+        if lagged:
+            self.memory["matrix"] = known
+        springs = self._join(y, cautious) if self.joints else known[1].springs
+        return replace(known[1], springs=springs)
+
+    def _stiffen(self, y: FloatArray, q: FloatArray, form: int, exact: bool, lagged: bool) -> Bordered:
+        """The same without contacts and grabs."""
+        m = self.motion
         rest = self._stiffen_rest(q, form, exact, lagged)
         matrix = self._assemble(y, q, form)
-        matrix.B += rest
-        matrix.extra = region.mass * (m.ca + m.cv * self.damping_mass)
-        matrix.diagonal[:, [0, 4, 8]] += matrix.extra[:, None]
-        matrix.B += self.share.matrix
-        matrix.B[np.diag_indices(len(q))] += _UNSEEN * (self.frequencies + m.ca)
+        matrix.extra = self.region.mass * (m.ca + m.cv * self.damping_mass)
+        matrix.diagonal[:, ::4] += matrix.extra[:, None]
+        matrix.B += rest + self.share.matrix
+        matrix.B.ravel()[:: len(q) + 1] += _UNSEEN * (self.frequencies + m.ca)
         if self.drag is not None:
             drag, factor = self.drag.matrix, self.drag.factor
             matrix.blocks = matrix.blocks + factor * drag.blocks
             matrix.diagonal += factor * drag.diagonal
             matrix.C += factor * drag.C
             matrix.B += factor * drag.B
-        if self.joints:
-            matrix.springs = self._join(y, cautious)
         return matrix
 
     def slow(self, begin: FloatArray, ahead: Ahead, beta: float) -> "Condensed":
@@ -221,25 +254,21 @@ class Condensed:
         apart = footing.place(origin) - begin
         pull = np.zeros_like(origin)
         if apart.any():
-            rows = region.block_rows
-            pulled = multiply_rows(rows.start, rows.columns, matrix.blocks, 0, apart[:, :, None])[:, :, 0]
-            pull = footing.gather(pulled)
+            pull = footing.gather(region.block_rows.multiply(matrix.blocks, apart))
         share = self.share if region.whole else self.share.slowed(ahead.resist(self._outside))
         return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share)
 
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
         region, footing, rank = self.region, self.footing, len(q)
-        begin, stop, end, edge = region.split
-        rows, count = region.block_rows, len(region.full)
-        blocks = region.stiffen(self.parts, y, form, keep=keep)
+        (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
+        blocks, end = region.stiffen(self.parts, y, form, keep=keep), rows.start[1:]
         U = footing.U_around.reshape(-1, 3, rank)
-        C = fold_border(stop, end, edge, rows.columns, blocks, count, U)
-        folded = multiply_rows(rows.start, rows.columns, blocks, count, U).reshape(-1, rank)
-        B = footing.U_around.T @ folded
+        C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, U) for some in (edge, around))
+        B = footing.U_around.T @ folded.reshape(-1, rank)
         return Bordered(
-            begin, stop, rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge, C, 0.5 * (B + B.T),
-            Handled.none(rank),
+            rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge, C,
+            0.5 * (B + B.T), Handled.none(rank), region.clusters,
         )  # fmt: skip
 
     def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool) -> FloatArray:
@@ -259,7 +288,10 @@ class Condensed:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
         under, U = self.region.under, self.footing.under[1]
         rows, blocks = under.block_rows, under.stiffen(self._parts_under, self.footing.follow(q), form)
-        inner = multiply_rows(rows.start, rows.columns, blocks, 0, U.reshape(-1, 3, len(q)))
+        inner = fold_rows(
+            np.arange(under.count, dtype=np.int32), rows.start, rows.start[1:], rows.columns, blocks, 0,
+            U.reshape(-1, 3, len(q)),
+        )  # fmt: skip
         B = U.T @ inner.reshape(-1, len(q))
         return np.asarray(0.5 * (B + B.T))
 
@@ -272,21 +304,4 @@ class Condensed:
     @cached_property
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
-        region, rank = self.region, len(self.frequencies)
-        width = max(joint.weights.shape[1] for joint in self.joints)
-        rows, weights = (np.concatenate([_widen(part, width) for part in both]) for both in (
-            [np.asarray(joint.vertices, np.int64) for joint in self.joints], [joint.weights for joint in self.joints]
-        ))  # fmt: skip
-        outside = (rows >= len(region.full)) & (weights != 0.0)
-        places, H = np.full(len(rows), -1, np.int64), np.zeros((0, 3, rank))
-        mixed = np.flatnonzero(outside.any(axis=1))
-        if len(mixed):
-            places[mixed] = np.arange(len(mixed))
-            share = np.where(outside[mixed], weights[mixed], 0.0)
-            H = np.einsum("mk,mkir->mir", share, self.footing.U.reshape(-1, 3, rank)[rows[mixed]])
-        nothing = np.zeros((0, 3, 3))
-        return Handled(np.where(outside, 0, rows), np.where(outside, 0.0, weights), nothing, places, H)
-
-
-def _widen(rows: NDArray[np.generic], width: int) -> NDArray[np.generic]:
-    return rows if rows.shape[1] == width else np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
+        return hang_springs(self.footing, self.joints)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
+from supple.linalg.rigid_clusters import RigidClusters
+from supple.mesh.patches import find_patches
 from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Subspace
 from supple.subspace import Basis, DomainBases
@@ -21,6 +23,8 @@ __all__ = ["Ground", "Region"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_CLUSTERS = 4.0  # cube of the number of clusters by that of vertices
+_CLUSTERED = 64  # vertices that a cluster has at least
 _UNSEEN = 1.0 - 1e-4  # share of its mass that is full from which on a motion of the subspace is seen no more
 
 
@@ -51,6 +55,7 @@ class Ground:
         self.most = int(self.movable.sum())
         self._number = np.full(count, -1, np.int32)  # -1 again after every cut
         self._seen = np.zeros(len(mesh.tets), np.bool_)  # False again after every cut
+        self._patches: tuple[IntArray, list[NDArray[np.intp]]] = np.zeros(0, np.int32), []
 
     def cut(self, full: IntArray, others: NDArray[np.integer] | None = None, *, whole: bool = False) -> "Region":
         """The region of the full vertices, ascending; `others` are numbered too, `whole`: all of the body is."""
@@ -71,6 +76,12 @@ class Ground:
         number[full] = number[around] = -1
         return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), whole)
 
+    def list_patches(self, full: IntArray) -> list[NDArray[np.intp]]:
+        """Places of full vertices, ascending, that edges join; the last ones are kept, for they often stay."""
+        if self._patches[0] is not full:
+            self._patches = full, find_patches(self.neighbours, full)
+        return self._patches[1]
+
     def find_unseen(self, full: IntArray) -> FloatArray:
         """Directions of the coordinates that move hardly any other mass than that of full vertices, orthonormal,
         (r, u)."""
@@ -86,6 +97,13 @@ class Ground:
             shares, vectors = np.linalg.eigh(U.T @ U)
             found = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
             found[: basis.rank] = vectors[:, shares > _UNSEEN]
+        return found
+
+    def renumber(self, known: IntArray, vertices: NDArray[np.integer]) -> IntArray:
+        """Places of vertices in a list that has them all."""
+        self._number[known] = np.arange(len(known), dtype=np.int32)
+        found: IntArray = self._number[vertices]
+        self._number[known] = -1
         return found
 
     def choose(self, body: Body, tets: IntArray, number: IntArray) -> tuple[Elements, ...]:
@@ -190,14 +208,29 @@ class Region(Patch):
         return np.flatnonzero(rows.columns[: len(row)] == row)
 
     @cached_property
-    def split(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], IntArray]:
-        """For the blocks of full rows: where each row begins, where its columns leave the full vertices, and where it
-        ends; and the full vertices that have such columns."""
+    def split(self) -> tuple[NDArray[np.int64], IntArray, IntArray]:
+        """Where the columns of each block row leave the full vertices, (l,); the full vertices that have such columns;
+        and the others."""
         rows, count = self.block_rows, len(self.full)
-        begin, end = rows.start[:count], rows.start[1 : count + 1]
         inside = np.concatenate([[0], np.cumsum(rows.columns < count)])
-        stop = begin + inside[end] - inside[begin]
-        return begin, stop, end, np.flatnonzero(stop < end).astype(np.int32)
+        stop = rows.start[:-1] + np.diff(inside[rows.start])
+        edge = np.flatnonzero(stop[:count] < rows.start[1 : count + 1]).astype(np.int32)
+        return stop, edge, np.arange(count, self.count, dtype=np.int32)
+
+    @cached_property
+    def clusters(self) -> RigidClusters:
+        """Of its full vertices: as many as take no longer to invert than a few iterations without them."""
+        count = min(round(float(np.cbrt(_CLUSTERS * len(self.full)))), len(self.full) // _CLUSTERED)
+        return RigidClusters.build(self.ground.rest[self.full], count)
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """One over the roots of the masses of full unknowns [kg^-½], (3 f,)."""
+        return np.repeat(1.0 / np.sqrt(self.mass), 3)
+
+    def number(self, vertices: NDArray[np.integer]) -> IntArray:
+        """What its vertices are called here."""
+        return self.ground.renumber(self.vertices, vertices)
 
 
 @njit(cache=True)

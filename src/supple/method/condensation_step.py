@@ -182,7 +182,8 @@ class CondensedStep:
         try:
             found = minimise(
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
-                max_iterations=tools.max_iterations, linear_solver=self._linear, watch=self._watch,
+                still=tools.tolerance / tolerance, max_iterations=tools.max_iterations, linear_solver=self._linear,
+                watch=self._watch,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self._spread(term) for name, term in step.terms(failure.x).items()}
@@ -242,7 +243,7 @@ class CondensedStep:
             others.append(self._watched.vertices[potential.vertices[potential.weights != 0.0]])
         named = np.unique(np.concatenate([np.zeros(0, np.int32), *others]))
         old = self._region
-        if old is not None and np.array_equal(full, old.full) and np.isin(named, old.vertices).all():
+        if old is not None and np.array_equal(full, old.full) and (old.number(named) >= 0).all():
             return
         region = tools.cut(full, np.setdiff1d(named, full, assume_unique=True).astype(np.int32))
         h, ahead, slowed, beta = (
@@ -265,6 +266,7 @@ class CondensedStep:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
         self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
+        self._resting = np.sum(list(terms.values()), axis=0)
         self._reference = sum(measure(region, terms[name]) for name in acting)
         self._leaning = sum(lean(footing, terms[name]) for name in acting)
 
@@ -277,14 +279,8 @@ class CondensedStep:
 
     def _join(self, potential: ContactPotential | None) -> Condensed:
         """The step with a round's contacts and the user's grabs."""
-        region = self.region
+        number = self.region.number
         joints: list[Potential] = []
-        order = np.argsort(region.vertices, kind="stable")
-
-        def number(vertices: NDArray[np.integer]) -> IntArray:
-            place = np.searchsorted(region.vertices, vertices, sorter=order)
-            return order[np.minimum(place, len(order) - 1)].astype(np.int32)
-
         if self._state.live.grabs:
             joints.append(Pull(tuple(map(partial(_renumber, number), self._state.live.grabs))))
         if potential is not None:
@@ -294,7 +290,8 @@ class CondensedStep:
     def _choose_guess(self, step: Condensed, round: Round) -> tuple[FloatArray, FloatArray]:
         """Where Newton's method begins, and the gradient there: where the body is or is pushed to, whichever is nearer
         to balance."""
-        begin = self._begin, self._differentiate(step, self._begin)
+        with self._watch.phase("assembly"):
+            begin = self._begin, step.see(self._resting + step.press(self._begin))
         if self._still or round.rubs:
             return begin
         m, push = self._motion, self._fields[2]

@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
@@ -49,8 +50,10 @@ class StillSubspace:
         return self.place(q, vertices) if level == 0 else self._move(q, vertices)
 
     def _move(self, q: FloatArray, vertices: Vertices) -> FloatArray:
-        """U q, (k, 3), as one product."""
-        return np.asarray((self.rows(vertices).reshape(-1, len(q)) @ q).reshape(-1, 3))
+        """U q, (k, 3)."""
+        if vertices is not None:
+            return _follow(self._rows, np.ascontiguousarray(q), vertices)
+        return np.asarray((self._rows.reshape(-1, len(q)) @ q).reshape(-1, 3))
 
     def fold(self, below: ReducedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> ReducedState:
         fit = fit_left(np.eye(self._rows.shape[2]), self.rows(kept), self._mass[kept])
@@ -125,3 +128,16 @@ class StillSteps:
     @cached_property
     def _handles(self) -> Handles:
         return Handles(self._still.rows(), self._body.mass, 0.0)
+
+
+@njit(cache=True, fastmath={"contract", "nsz", "reassoc"})
+def _follow(rows: FloatArray, q: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
+    """U q of chosen vertices, (k, 3), without a copy of their rows."""
+    out = np.empty((len(vertices), 3))
+    for k in range(len(vertices)):
+        for i in range(3):
+            row, total = rows[vertices[k], i], 0.0
+            for j in range(len(q)):
+                total += row[j] * q[j]
+            out[k, i] = total
+    return out

@@ -61,6 +61,9 @@ class Approach:
     """Vertices and triangles that touched as the step begins, (k, 2)."""
     load: FloatArray | None = None
     """Sum of the loads [N], (3,), where nothing but contact bears them; None where pins, grabs or inertia do."""
+    hasty: bool = False
+    """Whether another round is expected to follow the first, so that two digits are enough in that; not where friction
+    makes the way matter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +128,10 @@ class ContactLoop:
             lagged = np.maximum(self._resting_forces(shared, step), stopping)
             impact = float(np.linalg.norm(shared.scatter(stopping[:, None] * shared.normal, len(x))))
             potential = self._freeze(shared, step, step.predicted, lagged)
-            news = potential is not None and _find_news(contacts, step) > _NEWS * len(contacts)
-        start, rubs = None, potential is not None and potential.rubs
+            rubs = potential is not None and potential.rubs
+            hasty = step.hasty and potential is not None and not rubs
+            news = hasty or (potential is not None and _find_news(contacts, step) > _NEWS * len(contacts))
+        start = None
         for count in range(1, MOST_ROUNDS + 1):
             rough = news and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough))
@@ -139,7 +144,7 @@ class ContactLoop:
                 fresh = self._freeze_again(contacts, step, y, potential)
                 changes, size = _compare(potential, fresh, y)
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
-            if settled or count == MOST_ROUNDS:
+            if (settled and not (rough and hasty)) or count == MOST_ROUNDS:
                 break
             potential, start = fresh, y if fresh is None else fresh.take_back(y)
         if rough:

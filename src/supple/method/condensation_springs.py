@@ -1,0 +1,34 @@
+"""What contacts and grabs add to the matrix of a condensed step: springs between full vertices and the coordinates."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.linalg.bordered import Handled
+from supple.method.condensation_footing import Footing
+from supple.solve.potential import Potential
+
+__all__ = ["hang_springs"]
+
+
+def hang_springs(footing: Footing, joints: Sequence[Potential]) -> Handled:
+    """The springs of joints over a region's numbers, but for their curvature: that is all that a step changes."""
+    full, rank = len(footing.region.full), footing.U.shape[1]
+    width = max(joint.weights.shape[1] for joint in joints)
+    rows, weights = (np.concatenate([_widen(part, width) for part in both]) for both in (
+        [np.asarray(joint.vertices, np.int64) for joint in joints], [joint.weights for joint in joints]
+    ))  # fmt: skip
+    outside = (rows >= full) & (weights != 0.0)
+    places, H = np.full(len(rows), -1, np.int64), np.zeros((0, 3, rank))
+    mixed = np.flatnonzero(outside.any(axis=1))
+    if len(mixed):
+        places[mixed] = np.arange(len(mixed))
+        share = np.where(outside[mixed], weights[mixed], 0.0)
+        H = np.einsum("mk,mkir->mir", share, footing.U.reshape(-1, 3, rank)[rows[mixed]])
+        rows, weights = np.where(outside, 0, rows), np.where(outside, 0.0, weights)
+    return Handled(rows, weights, np.zeros((0, 3, 3)), places, H)
+
+
+def _widen(rows: NDArray[np.generic], width: int) -> NDArray[np.generic]:
+    return rows if rows.shape[1] == width else np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
