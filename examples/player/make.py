@@ -50,8 +50,8 @@ def stage_arrays(
         drawn, spun = np.unique(corners, return_inverse=True)
         flesh, skin = (VertexTurns(body, rig, vertices) for vertices in (model.watched, drawn))
         turns = {
-            "flesh": np.array([flesh.place(pose)[1] for pose in poses]),
-            "skin": np.array([skin.place(pose)[1] for pose in poses], np.float32),
+            "flesh": np.array([flesh.turns(pose) for pose in poses]),
+            "skin": np.array([skin.turns(pose) for pose in poses], np.float32),
             "spun": spun.ravel().astype(np.int32),
         }
     shapes = [rig.positions(pose) for pose in poses]

@@ -124,8 +124,9 @@ def test_black_box_turns_are_those_of_the_tets_around() -> None:
     body, rig, _ = bend_beam(6)
     who = np.array([3, 20, 21])
     pose = np.array([1.1])
-    x, turns = VertexTurns(body, rig, who).place(pose)
-    assert np.allclose(x, rig.positions(pose, who), atol=1e-15)
+    around = VertexTurns(body, rig, who)
+    turns = around.turns(pose)
+    assert np.allclose(around.place(pose)[:, :3], rig.positions(pose, who), atol=1e-15)
     assert np.allclose(turns, measure_turns(body, rig.positions(pose))[who], atol=1e-12)
     assert np.allclose(turns @ turns.transpose(0, 2, 1), np.eye(3), atol=1e-12)
     with pytest.raises(SceneError, match="give the body"):

@@ -21,6 +21,7 @@ from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_particles
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_surface import PoseSurface
+from supple.method.posespace_turning import turn_particles
 from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
@@ -95,7 +96,7 @@ def measure(
         "train_error_int": rules.errors["elastic_training"], "train_error_inert": rules.errors["inertia_training"],
         "heldout_error_int": max(rules.errors["elastic_heldout"], rules.errors["elastic_between"]),
         "train_s": trained, "rms_error": relative_error(solver, states, reference),
-        "ms_rig": best_ms(lambda: solver._part.positions(actor.poses[middle]), _REPEATS),
+        "ms_rig": best_ms(lambda: solver._drive.place(actor.poses[middle]), _REPEATS),
         **{key: value for key, value in split.items() if key != "kernel"},
     }  # fmt: skip
 
@@ -163,19 +164,28 @@ def time_steps(solver: PoseSpaceSolver, steps: Sequence[Inputs]) -> float:
 
 def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -> Row:
     """Milliseconds of the compiled step as a whole, and of its parts on their own, as in Table 2."""
-    _, turns, driven = solver._gather([state], [inputs])
+    _, turns, driven = solver._drive.gather([state], [inputs])
     t, scratch = solver._tables, solver._scratch
     w, rank = state.w[0], solver.rank
     single, table = scratch[1], np.empty((4, len(t.volumes)))
     table[1:] = t.moduli
     M, carried, out = np.empty((rank, rank)), np.empty((2, rank)), np.zeros(rank)
     placed, past = driven.placed[0], turns[0].T @ state.turns - np.eye(3)
+    turning, handed = solver.model.turning, driven.turns[0]
+    R = np.eye(3) if turning else turns[0]
 
     def look() -> None:
-        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turns[0], 1.0, single, table)
+        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, 1.0, single, table)
 
     def push() -> None:
-        push_particles(t.particles, t.masses, t.rows, t.reach, w, turns[0], placed, driven.places[0], 1.0 / FPS, out)
+        common = t.particles, t.masses, t.rows, t.reach, w
+        if turning:
+            scalars = driven.scalars[0]
+            turn_particles(
+                *common, state.w, state.y, handed, placed, driven.places[0], scalars, out, carried, out.copy()
+            )
+        else:
+            push_particles(*common, R, placed, driven.places[0], 1.0 / FPS, out)
         mix_products(t.gram, t.blocks, w, state.w, state.y, M, carried)
 
     def turn() -> None:

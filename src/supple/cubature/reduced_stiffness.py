@@ -18,9 +18,10 @@ def square_rows(address, G, L, signs, begin, end, form, stack, K):
     """Lower triangle of K (r, r) of elements begin to end, in a form of elastic/kernels.py.
 
     G (c, 9, w), L (c, 9, 9), stack (9 c, w), w >= r, and K in single precision; rows 9 begin to 9 end of the stack
-    are used.
+    are used, and of them as many whole vectors of the processor as have the first r columns.
     """
     top, bottom = 9 * begin, 9 * end
+    width = min((K.shape[0] + 15) // 16 * 16, stack.shape[1])
     for e in range(begin, end):
         for i in range(9):
             if form == VISCOUS and 3 <= i < 6:
@@ -33,7 +34,7 @@ def square_rows(address, G, L, signs, begin, end, form, stack, K):
                 row = bottom
             else:
                 continue
-            combine(L[e, i], G[e], stack[row])
+            combine(L[e, i], G[e], stack[row, :width])
     add_square(address, stack, 9 * begin, top, 1.0, 0.0, K)
     if bottom < 9 * end:
         add_square(address, stack, bottom, 9 * end, -1.0, 1.0, K)

@@ -13,33 +13,28 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.halving import Tally, advance
-from supple.method.outer import CREEP, STATIC_CREEP
-from supple.method.posespace_colliders import PoseColliders, no_stops
+from supple.method.posespace_colliders import PoseColliders
+from supple.method.posespace_drive import PoseDrive
 from supple.method.posespace_gaps import Stops
-from supple.method.posespace_handles import PoseHandles, Pushes
 from supple.method.posespace_lift import PoseLift
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_regions import pack_regions
 from supple.method.posespace_state import PoseSpaceState
-from supple.method.posespace_step import FLAT_REST, Driven, PoseTables, Stepped, step_kernel
+from supple.method.posespace_step import FLAT_REST, PoseTables, Stepped, step_kernel
 from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch
 from supple.method.rigged import RiggedBody
 from supple.method.solver import Arrays, Report
 from supple.rig import Rig
-from supple.rig.part import pick_part
 from supple.rig.pose import check_pose
 from supple.rig.pose_weights import PoseWeights
-from supple.rig.root import Root
 from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
-from supple.subspace.vertex_turns import VertexTurns
 
 __all__ = ["PoseSpaceSolver"]
 
 FloatArray = NDArray[np.float64]
-_NOTHING = 0.0, 0.0, 0.0
 
 
 class PoseSpaceSolver:
@@ -75,20 +70,8 @@ class PoseSpaceSolver:
         rig = model.correct(rig)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self.rank = integrator == "static", model.rank
-        self._most = float(max_iterations), np.inf if self.is_static else float(max_stiffnesses)
-        self._rigged, self._root, self._examples = (
-            RiggedBody(body, rig, "posed"),
-            Root.of(rig),
-            PoseWeights(model.points),
-        )
-        mass, size = float(body.mass.sum()), body.mesh.size()
-        # Forces of a strain of 1e-13, and of places that are known to so many digits: below it all is round-off
-        self._floor = 1e-13 * float(np.sqrt(model.stiffest * mass)) * size
-        self._noise = 1e-14 * float(np.sqrt(mass)) * size
+        self._rigged, self._examples = RiggedBody(body, rig, "posed"), PoseWeights(model.points)
         self._lift = PoseLift(body, rig, model)
-        self._handles = PoseHandles(self._lift, model.gravity, mass * model.stiffest)
-        self._part = pick_part(rig, model.watched)
-        self._turning = VertexTurns(body, rig, model.watched) if model.turning else None
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
@@ -98,16 +81,19 @@ class PoseSpaceSolver:
         width, s = packed.width, Scratch.of(kinds, model.rank)
         single, stack = np.zeros((kinds.count, 9, width), np.float32), np.empty((9 * kinds.count, width), np.float32)
         self._scratch = s.address, single, s.L, s.signs, stack, np.empty(packed.blocks, np.float32), s.K
-        self._touches = len(model.pairs) > 0 or len(colliders) > 0
-        self._kernel = step_kernel(kinds.loops, self._touches)
-        self._contact = contact or ContactSettings()
-        self._colliders = PoseColliders(body, rig, model, self._lift, colliders, self._contact) if colliders else None
+        touches = len(model.pairs) > 0 or len(colliders) > 0
+        self._kernel = step_kernel(kinds.loops, touches)
+        contact = contact or ContactSettings()
+        self._colliders = PoseColliders(body, rig, model, self._lift, colliders, contact) if colliders else None
+        most = float(max_iterations), np.inf if self.is_static else float(max_stiffnesses)
+        friction = contact.friction if touches else None
+        self._drive = PoseDrive(body, rig, model, self._lift, tolerance, most, self.is_static, friction)
 
     def start(self, inputs: Inputs | None = None) -> PoseSpaceState:
         if inputs is None:
             x = self.rig.rest
             return self.from_full(x, np.zeros_like(x), np.zeros_like(x))
-        pose = self._pose_of(inputs.begin)
+        pose = self._drive.pose_of(inputs.begin)
         refuse_other_pins(self.body, self.rig, inputs.begin, pose)
         x = self.rig.positions(pose)
         return self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time, pose=pose)
@@ -156,14 +142,14 @@ class PoseSpaceSolver:
         """
         pose = self.rig.neutral if pose is None else check_pose(pose, self.rig.controls)
         x, v = np.asarray(x, np.float64), np.asarray(v, np.float64)
-        w, R = self._examples.shares(self._embed(pose)), self._root.turn(pose)
+        w, R = self._examples.shares(self._drive.embed(pose)), self._drive.root.turn(pose)
         U = self._lift.rows(pose, w).reshape(-1, self.rank)
         heavy = np.repeat(self.body.mass, 3)[:, None] * U
         u = (x - self.rig.positions(pose)) @ R
         y = np.linalg.solve(U.T @ heavy, heavy.T @ u.ravel())
         posed = self._rigged.at(Moment(time, np.zeros((0, 3)), pose=pose))
         elastic = float(np.linalg.norm(U.T @ (posed.forces(x) @ R).ravel()))
-        placed = self._place(pose)[np.searchsorted(self.model.watched, self.model.particles)]
+        placed = self._drive.place(pose)[np.searchsorted(self.model.watched, self.model.particles)]
         places = np.array([placed, placed])
         places[1, :, :3] = v[self.model.particles]
         poses, both, shares, turns = (np.array([one, one]) for one in (pose, y, w, R))
@@ -178,7 +164,7 @@ class PoseSpaceSolver:
     def describe(self) -> list[str]:
         model = self.model
         kind = "static" if self.is_static else "implicit euler"
-        root = "turns with its root" if self._root.turns else "stands in the world"
+        root = "turns with its root" if self._drive.root.turns else "stands in the world"
         return [
             f"pose space, {self.rank} coordinates about {len(model.poses)} poses in a frame that {root}, {kind}, "
             f"Newton to {self.tolerance:g} of the forces that act",
@@ -199,10 +185,10 @@ class PoseSpaceSolver:
 
     def _look_ahead(self, state: PoseSpaceState, inputs: Inputs) -> PoseSpaceState:
         """Where a step would end if flesh went on as it does."""
-        pose = self._pose_of(inputs.end)
+        pose = self._drive.pose_of(inputs.end)
         ratio = 0.0 if self.is_static else inputs.duration / state.step
         y = state.y[0] + ratio * (state.y[0] - state.y[1])
-        w, turn = self._examples.shares(self._embed(pose)), self._root.turn(pose)
+        w, turn = self._examples.shares(self._drive.embed(pose)), self._drive.root.turn(pose)
         return state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
 
     def _advance(
@@ -213,7 +199,7 @@ class PoseSpaceSolver:
         stops: Stops | None = None,
     ) -> list[PoseSpaceState | NewtonFailure]:
         """States at the end of steps, or why there is none."""
-        poses, turns, driven = self._gather(states, inputs, stops)
+        poses, turns, driven = self._drive.gather(states, inputs, stops)
         stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
         out: list[PoseSpaceState | NewtonFailure] = []
         for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
@@ -232,66 +218,6 @@ class PoseSpaceSolver:
             out.append(state.follow(one.end.time, poses[b], *now, one.duration, own))
         return out
 
-    def _gather(
-        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None = None
-    ) -> tuple[list[FloatArray], list[FloatArray], Driven]:
-        """Poses at the end of steps, the turns of the root there, and what the compiled step takes."""
-        poses = [self._pose_of(one.end) for one in inputs]
-        placed = np.array([self._place(pose) for pose in poses])
-        turns = [self._root.turn(pose) for pose in poses]
-        pushes = [
-            self._handles.find(state.live.forces(one.end.forces), state.live, self.rig, pose, who)
-            for who, (state, one, pose) in enumerate(zip(states, inputs, poses, strict=True))
-        ]
-        driven = Driven(
-            np.array([self._embed(pose) for pose in poses]),
-            placed,
-            np.array([[turn, *state.turns] for turn, state in zip(turns, states, strict=True)]),
-            np.array([state.y for state in states]),
-            np.array([state.w for state in states]),
-            np.array([state.particles for state in states]),
-            *self._handles.gather(pushes),
-            np.array([self._settings(*one) for one in zip(states, inputs, pushes, strict=True)]),
-            self._find_stops(states, inputs, stops),
-        )
-        return poses, turns, driven
-
-    def _find_stops(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None) -> Stops:
-        """What steps may touch, with what friction asks of pairs and of the steps."""
-        stops = stops or no_stops(len(states), self.rank)
-        if not self._touches:
-            return stops
-        slip = self.body.mesh.size() * np.array(
-            [STATIC_CREEP if self.is_static else CREEP * one.duration for one in inputs]
-        )  # as in full space
-        return stops._replace(
-            pairs=np.array([self._part_pairs(state) for state in states]),
-            own=np.column_stack([np.full(len(states), self._contact.friction), slip]),
-        )
-
-    def _part_pairs(self, state: PoseSpaceState) -> FloatArray:
-        """How far apart the points of pairs are, seen from the root [m], (k, 3); only friction asks."""
-        pairs = self.model.pairs
-        if not len(pairs) or self._contact.friction == 0.0:
-            return np.zeros((len(pairs), 3))
-        x = self.positions(state, pairs.ravel()).reshape(-1, 4, 3)
-        return np.asarray(np.einsum("kv,kvi->ki", self.model.pair_weights, x) @ state.turns[0])
-
-    def _place(self, pose: FloatArray) -> FloatArray:
-        """Vertices that a step looks at, as in `Driven.placed`, (v, 3 or 12)."""
-        if self._turning is None:
-            return self._part.positions(pose)
-        x, turns = self._turning.place(pose)
-        return np.concatenate([x, turns.reshape(-1, 9)], axis=1)
-
-    def _settings(self, state: PoseSpaceState, inputs: Inputs, pushes: Pushes) -> tuple[float, ...]:
-        damping, h, factor = self.body.damping, inputs.duration, state.live.stiffness
-        felt = pushes.pulls[0].tolist() if self._turning is not None and 0 in pushes.pulls else _NOTHING
-        return (
-            h, h / state.step, float(not self.is_static), damping.mass, damping.stiffness, factor, self.tolerance,
-            self._floor * factor, self._noise, *self._most, factor * state.elastic, *felt, self._lift.is_black_box,
-        )  # fmt: skip
-
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:
         """The state after what the user did, and the step without it."""
         check_duration(inputs)
@@ -304,14 +230,6 @@ class PoseSpaceSolver:
             )
         return state._replace(live=live), replace(inputs, events=())
 
-    def _embed(self, pose: FloatArray) -> FloatArray:
-        return self.rig.embed(self._root.still(pose))
-
-    def _pose_of(self, moment: Moment) -> FloatArray:
-        if moment.pose is None:
-            raise SceneError(f"the moment {moment.time:.6g} s of a posed body has no pose: give one at every moment.")
-        return check_pose(moment.pose, self.rig.controls)
-
     def _failure(
         self,
         state: PoseSpaceState,
@@ -322,7 +240,7 @@ class PoseSpaceSolver:
         residual: float,
         status: int,
     ) -> NewtonFailure:
-        turn = self._root.turn(pose)
+        turn = self._drive.root.turn(pose)
         there = state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
         x = self.positions(there)
         failure = NewtonFailure(REASONS[status], x, residual)

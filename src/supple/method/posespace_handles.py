@@ -17,6 +17,9 @@ __all__ = ["PoseHandles", "Pushes"]
 FloatArray = NDArray[np.float64]
 
 
+_FREE = np.zeros((1, 1, 3))  # springs where nobody holds anything
+
+
 class Pushes(NamedTuple):
     """What acts on one character, by the number of the handle it acts on."""
 
@@ -53,16 +56,23 @@ class PoseHandles:
             stiffness[number] = stiffness.get(number, 0.0) + spring
         return Pushes(pulls, stiffness)
 
-    def gather(self, pushes: Sequence[Pushes]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The handles (k, m, 3, r) of b characters, and their pulls and stiffness there, (b, k, 3) each."""
-        numbers = tuple(sorted(set().union(*(one.pulls for one in pushes))))
-        pulls, stiffness = np.zeros((2, len(pushes), len(numbers), 3))
-        for b, one in enumerate(pushes):
+    def gather(
+        self, acting: Sequence[tuple[tuple[Force, ...], Live]], rig: Rig, poses: Sequence[FloatArray]
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
+        """The handles (k, m, 3, r) that forces and users act on in the poses of b characters, pulls and stiffness
+        there, (b, k, 3) each, and what of the pulls is gravity [m/s²], (b, 3), if there is any."""
+        if len(acting) == 1 and _is_calm(*acting[0]):
+            pulls = np.asarray(acting[0][0][0].acceleration, np.float64).reshape(1, 1, 3)  # type: ignore[attr-defined]
+            return self._stack((0,)), pulls, _FREE, pulls[:, 0]
+        found = [self.find(*one, rig, pose, who) for who, (one, pose) in enumerate(zip(acting, poses, strict=True))]
+        numbers = tuple(sorted(set().union(*(one.pulls for one in found))))
+        pulls, stiffness = np.zeros((2, len(found), len(numbers), 3))
+        for b, one in enumerate(found):
             for k, number in enumerate(numbers):
                 if number in one.pulls:
                     pulls[b, k] = one.pulls[number]
                     stiffness[b, k] = one.stiffness.get(number, 0.0)
-        return self._stack(numbers), pulls, stiffness
+        return self._stack(numbers), pulls, stiffness, pulls[:, 0] if 0 in numbers else None
 
     def _springs(self, live: Live) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], FloatArray, Sequence[float]]]:
         """Vertices, weights, stiffness [N/m], (3,), and far ends [m] of what a user holds."""
@@ -114,3 +124,8 @@ class PoseHandles:
     def _add(self, key: Hashable, vertices: NDArray[np.integer], weights: FloatArray, pose: FloatArray) -> None:
         self._rows.append(self._lift.sum_rows(pose, vertices, weights))
         self._known[key] = len(self._rows) - 1, (vertices, weights)
+
+
+def _is_calm(forces: tuple[Force, ...], live: Live) -> bool:
+    """Whether there is gravity and nothing else."""
+    return len(forces) == 1 and type(forces[0]) is Gravity and not live.grabs and not len(live.added.vertices)

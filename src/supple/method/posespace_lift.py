@@ -72,4 +72,4 @@ class PoseLift:
             if len(self._around) >= _KEPT:
                 self._around.clear()
             self._around[key] = VertexTurns(self._body, self._rig, who)
-        return self._around[key].place(pose)[1]
+        return self._around[key].turns(pose)

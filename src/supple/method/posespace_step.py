@@ -23,6 +23,7 @@ from supple.elastic import VISCOUS, Body
 from supple.elastic.rest_shape import FLAT
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
+from supple.linalg.dense import mirror
 from supple.linalg.vectors import add_to, copy_into
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import pose_elements, stiffen_elements
@@ -313,17 +314,19 @@ def size_acting(S, load, y):
     return np.sqrt(square)
 
 
-@njit(cache=True)
+@_kernel
 def add_drag(K, rate, origin, S, load):
     """Add rate K to S (r, r), of which K has the lower triangle, and what it pulls from `origin` (r,) to load (r,)."""
     for i in range(origin.size):
-        for j in range(i + 1):
-            drag = rate * K[i, j]
-            S[i, j] += drag
-            load[i] += drag * origin[j]
-            if j < i:
-                S[j, i] += drag
-                load[j] += drag * origin[i]
+        row, out, x, total = K[i], S[i], origin[i], 0.0
+        for j in range(i):
+            drag = rate * row[j]
+            out[j] += drag
+            total += drag * origin[j]
+            load[j] += drag * x
+        out[i] += rate * row[i]
+        load[i] += total + rate * row[i] * x
+    mirror(S)
 
 
 @njit(cache=True)

@@ -53,7 +53,8 @@ class PoseSurface:
         if self._turning is None:
             x, turns = self._part.positions(state.poses[0]), state.turns[0][None]
         else:
-            x, turns = self._turning.place(state.poses[0])
+            placed = self._turning.place(state.poses[0])
+            x, turns = placed[:, :3].copy(), placed[:, 3:].reshape(-1, 3, 3)
         factors = (state.w[0, :, None] * self._scale * state.y[0]).astype(np.float32)
         _displace(self._packed, self._starts, self._moving, self._order, state.w[0], factors, turns, x)
         return x

@@ -26,6 +26,11 @@ def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, 
     """
     h, ratio, moves, felt, rank = scalars[0], scalars[1], scalars[2], scalars[15], load.size
     line, totals = np.empty((3, rank), np.float32), np.zeros((3, rank), np.float32)
+    shared = np.empty((2, w.size, rank), np.float32)
+    for s in range(2):
+        for i in range(w.size):
+            for l in range(rank):
+                shared[s, i, l] = before[s, i] * y[s, l]
     a, push, e, f = np.empty(3), np.empty((3, 3), np.float32), np.empty(3), np.empty(3)
     for k in range(particles.size):
         first, last = reach[k, 0], reach[k, 1]
@@ -40,7 +45,7 @@ def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, 
         for j in range(3):
             push[0, j] = mass * (Q[j] * a[0] + Q[3 + j] * a[1] + Q[6 + j] * a[2])
         for s in range(2 if moves > 0.0 else 0):
-            u = _displace(rows[k], before[s], y[s], first, last)
+            u = _displace(rows[k], before[s], shared[s], first, last)
             factor = -ratio if s else 1.0 + ratio
             past = places[s, k, 3:]
             for i in range(3):  # in the world, where it was
@@ -55,8 +60,7 @@ def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, 
                 else:
                     push[2, j] += factor * mass * whole
         _blend(rows[k], w, first, last, line)
-        for n in range(3 if moves > 0.0 else 1):
-            _add_line(line, push[n], first, last, totals[n])
+        _add_lines(line, push, first, last, totals)
     for i in range(rank):
         load[i] += totals[0, i]
         carried[0, i] += totals[1, i]
@@ -75,18 +79,25 @@ def _turn_on(now, then, e, out):
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 def _displace(rows, w, y, first, last):
-    """Σ w_i U_i y of rows (m, 3, r), by columns from the first to the last: three numbers."""
+    """Σ U_i y_i of rows (m, 3, r) and coordinates (m, r) with weights, by columns from the first to the last: three
+    numbers."""
     a = b = c = 0.0
     for i in range(w.size):
         if w[i] > 0.0:
-            x = z = t = 0.0
-            for l in range(first, last):
-                x += rows[i, 0, l] * y[l]
-                z += rows[i, 1, l] * y[l]
-                t += rows[i, 2, l] * y[l]
-            a += w[i] * x
-            b += w[i] * z
-            c += w[i] * t
+            one, two, three, own = (
+                rows[i, 0, first:last],
+                rows[i, 1, first:last],
+                rows[i, 2, first:last],
+                y[i, first:last],
+            )
+            x = z = t = np.float32(0.0)
+            for l in range(own.size):
+                x += one[l] * own[l]
+                z += two[l] * own[l]
+                t += three[l] * own[l]
+            a += x
+            b += z
+            c += t
     return a, b, c
 
 
@@ -94,17 +105,20 @@ def _displace(rows, w, y, first, last):
 def _blend(rows, w, first, last, out):
     """Fill out (3, r) with Σ w_i U_i, by columns from the first to the last."""
     for j in range(3):
-        for l in range(first, last):
-            out[j, l] = 0.0
+        own, is_first = out[j, first:last], True
         for i in range(w.size):
             if w[i] > 0.0:
-                factor = np.float32(w[i])
-                for l in range(first, last):
-                    out[j, l] += factor * rows[i, j, l]
+                factor, row = np.float32(w[i]), rows[i, j, first:last]
+                for l in range(own.size):
+                    own[l] = factor * row[l] if is_first else own[l] + factor * row[l]
+                is_first = False
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _add_line(line, push, first, last, out):
-    x, y, z = push[0], push[1], push[2]
-    for l in range(first, last):
-        out[l] += x * line[0, l] + y * line[1, l] + z * line[2, l]
+def _add_lines(line, push, first, last, out):
+    """Add the products of three pushes (3, 3) with a line (3, r) to out (3, r)."""
+    x, y, z = line[0, first:last], line[1, first:last], line[2, first:last]
+    for n in range(3):
+        a, b, c, own = push[n, 0], push[n, 1], push[n, 2], out[n, first:last]
+        for l in range(own.size):
+            own[l] += a * x[l] + b * y[l] + c * z[l]

@@ -19,6 +19,8 @@ class Bend(Deformer):
     Lengths along the line from start to end are kept; the flesh inside the bend is pressed, that outside drawn out.
     """
 
+    is_even = True
+
     def __init__(self, rest: ArrayLike, start: ArrayLike, end: ArrayLike, about: ArrayLike, name: str = "bend") -> None:
         super().__init__(rest, (f"{name}.angle",))
         self._stretch = Stretch.between(start, end)
@@ -26,13 +28,13 @@ class Bend(Deformer):
         side = np.cross(axis, along)
         if not np.linalg.norm(side) > 1e-9 * np.linalg.norm(axis):
             raise SceneError(f"'{name}' cannot bend about {axis.tolist()}: give an axis across its stretch.")
-        self._side = side / np.linalg.norm(side)
-        self._axis = np.cross(along, self._side)
+        side /= np.linalg.norm(side)
+        self._frame = np.array([self._stretch.start, along, side, np.cross(along, side)])
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
-        stretch, moved = self._stretch, np.empty(np.shape(points))
-        frame = np.array([stretch.start, stretch.direction, self._side, self._axis])
-        _fill_bent(np.asarray(points, np.float64), frame, stretch.length, float(pose[0]), moved)
+        x = np.asarray(points, np.float64)
+        moved = np.empty(x.shape)
+        _fill_bent(x, self._frame, self._stretch.length, float(pose[0]), moved)
         return moved
 
 

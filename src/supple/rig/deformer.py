@@ -1,6 +1,7 @@
 """A deformer: a rig that moves whatever points it is given, and so can stand on top of another rig."""
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,8 @@ class Deformer(ABC):
 
     is_whole = False
     """Whether it must see all points to move one of them."""
+    is_even = False
+    """Whether it moves all points alike, by where they are and not by which they are."""
 
     def __init__(self, rest: ArrayLike, controls: tuple[str, ...]) -> None:
         self.rest: FloatArray = check_vertices(rest)
@@ -36,6 +39,12 @@ class Deformer(ABC):
         asked = None if self.is_whole else vertices
         moved = self.move(check_pose(pose, self.controls), self.rest if asked is None else self.rest[asked], asked)
         return moved if asked is vertices else moved[vertices]
+
+    def pick(self, vertices: NDArray[np.integer]) -> "Deformer":
+        """The chosen vertices alone, of one that moves all alike."""
+        part = copy(self)
+        part.scales, part.rest = self.scales, self.rest[vertices]  # a unit stands for what it does to the whole
+        return part
 
     @cached_property
     def scales(self) -> FloatArray:

@@ -11,8 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.rig.row_sums import signed_sum
+from supple.rig.skeleton import place_joints
 
-__all__ = ["blend_frames", "blend_points"]
+__all__ = ["blend_frames", "blend_points", "fill_skin"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -100,3 +101,30 @@ def _fill_frames(
         t[i, 0] = scale * (b * pc - c * pb + w * pa - pw * a)
         t[i, 1] = scale * (c * pa - a * pc + w * pb - pw * b)
         t[i, 2] = scale * (a * pb - b * pa + w * pc - pw * c)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def fill_skin(
+    pose: FloatArray,
+    parents: IntArray,
+    heads: FloatArray,
+    joints: IntArray,
+    weights: FloatArray,
+    points: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Fill out (n, 3) with points moved by a skeleton in a pose, or (n, 12) with their turns, too, row by row: what few
+    points cost is calls, and this is one."""
+    R, t = place_joints(pose, parents, heads)
+    motions, sides = _tabulate(R, t)
+    turn = np.empty((1, 3, 3))
+    shift = np.empty((1, 3))
+    if out.shape[1] == 3:
+        _fill_points(motions, sides, joints, weights, points, out)
+        return
+    for i in range(len(points)):
+        _fill_frames(motions, sides, joints[i : i + 1], weights[i : i + 1], turn, shift)
+        for a in range(3):
+            x, y, z = turn[0, a, 0], turn[0, a, 1], turn[0, a, 2]
+            out[i, a] = x * points[i, 0] + y * points[i, 1] + z * points[i, 2] + shift[0, a]
+            out[i, 3 + 3 * a], out[i, 4 + 3 * a], out[i, 5 + 3 * a] = x, y, z

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.rig.deformer import Deformer
 from supple.rig.pose_space import PoseSpace
 from supple.rig.rig import Rig
 from supple.rig.skinning import SkinnedRig
@@ -46,6 +47,6 @@ def pick_part(rig: Rig, vertices: NDArray[np.integer]) -> Rig:
         return SkinnedRig(rig.skeleton, rig.influences.pick(vertices), rig.rest[vertices], rig.mode)
     if isinstance(rig, PoseSpace):
         return rig.pick(vertices, lambda below: pick_part(below, vertices))
-    if isinstance(rig, Wire):
+    if isinstance(rig, Wire) or (isinstance(rig, Deformer) and rig.is_even):
         return rig.pick(vertices)
     return RigPart(rig, vertices)

@@ -45,10 +45,11 @@ class Root:
 
     def still(self, pose: FloatArray) -> FloatArray:
         """The pose with its root where it is in the neutral one, (p,)."""
-        kept = check_pose(pose, self.controls).copy()
-        if self.columns:
-            first, last = self.columns[0], self.columns[-1] + 1
-            kept[first:last] = self.neutral[first:last]
+        given = check_pose(pose, self.controls)
+        if not self.columns:
+            return given
+        kept, first, last = given.copy(), self.columns[0], self.columns[-1] + 1
+        kept[first:last] = self.neutral[first:last]
         return kept
 
     def turn(self, pose: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError, SuppleWarning
 from supple.rig import dual_quaternion, linear_blend
+from supple.rig.dual_quaternion import fill_skin
 from supple.rig.influences import Influences
 from supple.rig.skeleton import Skeleton
 from supple.rig.turns import nearest_rotations
@@ -85,6 +86,8 @@ class SkinnedRig:
 
     def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
+        if vertices is None and self.mode == "dual_quaternion":
+            return self._place(pose, 3)
         return self.push_forward(pose, self.rest if vertices is None else self.rest[vertices], vertices)
 
     def push_forward(
@@ -128,11 +131,19 @@ class SkinnedRig:
         A = self.frames(pose, vertices)[0]
         return A if self.mode == "dual_quaternion" else nearest_rotations(A)
 
-    def place_and_turn(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where all vertices are in a pose [m], (n, 3), and `turns` there, looked up together."""
+    def place_and_turn(self, pose: FloatArray) -> FloatArray:
+        """Where all vertices are in a pose [m], and `turns` there, row by row, (n, 12)."""
+        if self.mode == "dual_quaternion":
+            return self._place(pose, 12)
         A, t = self.frames(pose)
         x = (A @ self.rest[:, :, None])[:, :, 0] + t
-        return x, A if self.mode == "dual_quaternion" else nearest_rotations(A)
+        return np.concatenate([x, nearest_rotations(A).reshape(-1, 9)], axis=1)
+
+    def _place(self, pose: FloatArray, numbers: int) -> FloatArray:
+        """Numbers of all vertices in a pose, as `fill_skin` has them, (n, 3 or 12)."""
+        bones, own, out = self.skeleton, self.influences, np.empty((len(self.rest), numbers))
+        fill_skin(bones.check(pose), bones.parents, bones.heads, own.joints, own.weights, self.rest, out)
+        return out
 
     def pull_back(self, pose: FloatArray, x: ArrayLike, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """X + u [m], (k, 3), of all vertices or the chosen ones from where they are in a pose, x [m], (k, 3).

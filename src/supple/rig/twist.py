@@ -14,6 +14,8 @@ FloatArray = NDArray[np.float64]
 class Twist(Deformer):
     """One angle [rad] by which the body is turned at `end` about the line from `start`, growing evenly on the way."""
 
+    is_even = True
+
     def __init__(self, rest: ArrayLike, start: ArrayLike, end: ArrayLike, name: str = "twist") -> None:
         super().__init__(rest, (f"{name}.angle",))
         self._stretch = Stretch.between(start, end)

@@ -46,17 +46,19 @@ class VertexTurns:
             vertices = self._around.seen
         self._part = pick_part(rig, vertices)
 
-    def place(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where the vertices are in a pose [m], (k, 3), and their turns there, (k, 3, 3)."""
+    def place(self, pose: FloatArray) -> FloatArray:
+        """Where the vertices are in a pose [m], and their turns there, row by row, (k, 12)."""
         part = self._part
-        if self._around is not None:
-            x = part.positions(pose)
-            return x[self._around.own], self._around.turns(x)
         if isinstance(part, SkinnedRig):
             return part.place_and_turn(pose)
-        turns = find_turns(part, pose)
+        x = part.positions(pose)
+        turns = find_turns(part, pose) if self._around is None else self._around.turns(x)
         assert turns is not None  # it knew them in the neutral pose
-        return part.positions(pose), turns
+        return np.concatenate([x if self._around is None else x[self._around.own], turns.reshape(-1, 9)], axis=1)
+
+    def turns(self, pose: FloatArray) -> FloatArray:
+        """The turns alone, (k, 3, 3)."""
+        return self.place(pose)[:, 3:].reshape(-1, 3, 3)
 
 
 class _Around:
