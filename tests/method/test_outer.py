@@ -6,14 +6,16 @@ from itertools import chain, cycle, repeat
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
 from supple.contact.settings import ContactSettings
 from supple.errors import SuppleWarning
-from supple.method.outer import Approach, ContactLoop, Outcome
+from supple.method.outer import Approach, ContactLoop, Outcome, Round
 from supple.solve import Inputs, Moment
 from supple.solve.stopwatch import Stopwatch
 
+FloatArray = NDArray[np.float64]
 ORIGIN = np.zeros((1, 3))
 NOWHERE = np.zeros((0, 3))
 STEP = Approach(
@@ -66,6 +68,53 @@ def test_a_contact_that_comes_and_goes_is_kept_from_the_fifth_round_on() -> None
     outcome = settle(chain([1.0], cycle([None, 1.0])))
     assert (outcome.rounds, outcome.settled, outcome.change) == (5, True, 0.0)
     assert outcome.touching is not None
+
+
+def test_a_step_that_looks_on_its_way_ends_with_the_contacts_of_its_last_look() -> None:
+    """Newton's method asks for them in the second round too; what the round began with is forgotten."""
+    seen: list[float] = []
+
+    def solve(round: Round) -> tuple[FloatArray, float]:
+        assert round.look is not None
+        potential = round.look(ORIGIN)
+        assert potential is not None
+        seen.append(float(potential.contacts.depth(ORIGIN)[0]))
+        return ORIGIN, 0.0
+
+    outcome = make_loop([1.0, 2.0, 2.001]).settle(STEP, solve, Stopwatch())
+    assert seen == [2.0]
+    assert (outcome.rounds, outcome.settled) == (1, True)
+
+
+def test_a_contact_that_comes_and_goes_between_iterations_is_kept_in_the_end() -> None:
+    """Else Newton's method would see another step each time, and never end."""
+    found: list[bool] = []
+
+    def solve(round: Round) -> tuple[FloatArray, float]:
+        assert round.look is not None
+        for _ in range(20):
+            found.append(round.look(ORIGIN) is not None)
+        return ORIGIN, 0.0
+
+    outcome = make_loop(chain([1.0], cycle([None, 1.0]))).settle(STEP, solve, Stopwatch())
+    assert not all(found[:11])
+    assert all(found[11:])
+    assert (outcome.rounds, outcome.settled) == (1, True)
+
+
+@pytest.mark.parametrize(("ca", "friction"), [(1.0, 0.0), (0.0, 0.3)])
+def test_contacts_stay_through_a_round_where_there_is_inertia_or_friction(ca: float, friction: float) -> None:
+    """Inertia keeps iterates near each other, and friction is that of the round before."""
+    loop = make_loop(repeat(1.0))
+    loop.detector.settings = ContactSettings(friction=friction)
+    rounds: list[Round] = []
+
+    def solve(round: Round) -> tuple[FloatArray, float]:
+        rounds.append(round)
+        return ORIGIN, 0.0
+
+    loop.settle(replace(STEP, ca=ca), solve, Stopwatch())
+    assert all(round.look is None for round in rounds)
 
 
 @pytest.mark.parametrize(("apart", "settled"), [(0.01, True), (0.2, False)])

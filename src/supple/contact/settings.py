@@ -52,6 +52,11 @@ class ContactSettings:
         if self.stiffness is not None:
             _check("stiffness", self.stiffness, math.ulp(0.0), math.inf, "give Pa/m above 0, or leave it out")
 
+    @property
+    def is_slippery(self) -> bool:
+        """Whether nothing rubs."""
+        return self.friction == 0.0 and not any(self.collider_friction)
+
     def friction_of(self, source: NDArray[np.integer]) -> NDArray[np.float64]:
         """μ of contacts by their sources, (m,): numbers of colliders, or -1 for the body itself."""
         most = int(source.max(initial=-1)) + 1

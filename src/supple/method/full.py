@@ -211,8 +211,8 @@ class FullSolver:
         else:
             load = increment.force.sum(axis=0) if self._is_alone(system, increment) else None
             approach = Approach(
-                begin, begin if self.is_static else begin + h * state.v, inputs, motion.ca, count_contact(motion, h),
-                system.map.free, state.pairs, load,
+                begin, standing[-1] if self.is_static else begin + h * state.v, inputs, motion.ca,
+                count_contact(motion, h), system.map.free, state.pairs, load,
             )  # fmt: skip
             outcome = self._contact.settle(approach, step.solve, watch)
             x, push, pairs = outcome.x, outcome.force, outcome.pairs

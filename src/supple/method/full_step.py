@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.potential import ContactPotential
 from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.solve.increment import Increment, sum_fields
@@ -54,23 +55,28 @@ class FullStep:
     def solve(self, round: Round) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         reference = max(self.reference + round.impact, self._floor)
-        increment = self._increment if round.potential is None else replace(self._increment, contact=round.potential)
+        increment = self._with(round.potential)
         x, gradient = self._begin(increment, round)
-        tolerance = max(self._tolerance, min(1e2 * self._tolerance, _ROUGH)) if round.rough else self._tolerance
+        look, rough = round.look, round.rough and round.look is None  # contacts that are looked at on the way stay
+        tolerance = max(self._tolerance, min(1e2 * self._tolerance, _ROUGH)) if rough else self._tolerance
         try:
             found = minimise(
                 increment, self._system, x, gradient, reference=reference, floor=self._floor,
                 tolerance=tolerance, max_iterations=self._max_iterations, watch=self._watch,
                 resume=round.start is not None, note=self._note,
+                look=None if look is None else lambda at: self._with(look(at)),
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = increment.terms(failure.x)
             raise
         self._tally.newton += found.iterations
         self._tally.linear += found.linear_iterations
-        if not round.rough:
+        if not rough:
             self._tally.residual = max(self._tally.residual, found.residual)
         return found.x, max(self._tolerance * reference, self._floor)
+
+    def _with(self, potential: ContactPotential | None) -> Increment:
+        return self._increment if potential is None else replace(self._increment, contact=potential)
 
     def _begin(self, increment: Increment, round: Round) -> tuple[FloatArray, FloatArray]:
         """Where Newton's method begins, and the gradient there over the unknowns [N]."""

@@ -34,6 +34,7 @@ _NEARLY = 0.05  # the same, where points and normals of contacts would not come 
 _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
+_LOOKS_A_ROUND = 3  # looks between iterations that make contacts stay as a round does
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
 CREEP = 1e-3  #: sizes of the body a second below which friction sticks
@@ -80,6 +81,9 @@ class Round:
     """Whether there is friction to overcome."""
     rough: bool
     """Whether two digits are enough, because another round follows."""
+    look: Callable[[FloatArray], ContactPotential | None] | None = None
+    """The potential as a look at positions [m], (n, 3), would have it: a step in which Newton's method costs more than
+    looking need not go to the end with contacts that are no longer true. None where they are to stay as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,17 +135,31 @@ class ContactLoop:
             rubs = potential is not None and potential.rubs
             hasty = step.hasty and potential is not None and not rubs
             news = hasty or (potential is not None and _find_news(contacts, step) > _NEWS * len(contacts))
-        start = None
+        start, looked, found = None, 0, contacts
+
+        def look(at: FloatArray, late: int) -> ContactPotential | None:
+            nonlocal contacts, found
+            found = _movable(self.detector.detect(at, inputs, contacts), moves)
+            contacts = merge(
+                contacts, found, at,
+                refresh=late < _KEEPS_GEOMETRY, drop=late < _KEEPS_ALL, several=late >= _KEEPS_FOLDS,
+            )  # fmt: skip
+            return self._freeze_again(contacts, step, at, potential)
+
+        def look_on(at: FloatArray) -> ContactPotential | None:
+            nonlocal potential, looked
+            looked += 1
+            with watch.phase("contact"):
+                potential = look(at, looked // _LOOKS_A_ROUND)
+            return potential
+
+        looks = look_on if step.ca == 0.0 and self.detector.settings.is_slippery else None
         for count in range(1, MOST_ROUNDS + 1):
             rough = news and count == 1
-            y, resolution = solve(Round(potential, start, impact, rubs, rough))
+            y, resolution = solve(Round(potential, start, impact, rubs, rough, looks))
             with watch.phase("contact"):
-                found = _movable(self.detector.detect(y, inputs, contacts), moves)
-                contacts = merge(
-                    contacts, found, y,
-                    refresh=count < _KEEPS_GEOMETRY, drop=count < _KEEPS_ALL, several=count >= _KEEPS_FOLDS,
-                )  # fmt: skip
-                fresh = self._freeze_again(contacts, step, y, potential)
+                late = max(count, looked // _LOOKS_A_ROUND)
+                fresh = look(y, late)
                 changes, size = _compare(potential, fresh, y)
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
             if (settled and not (rough and hasty)) or count == MOST_ROUNDS:
@@ -149,7 +167,7 @@ class ContactLoop:
             potential, start = fresh, y if fresh is None else fresh.take_back(y)
         if rough:
             y, resolution = solve(Round(potential, y, impact, rubs, False))
-        if count >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
+        if late >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
             whole = merge(contacts, found, y, drop=False, several=True)
             changes, size = _compare(potential, self._freeze_again(whole, step, y, potential), y)
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)

@@ -25,6 +25,8 @@ _HALVED = 0.5  # share of the residual that a step with a stiffness of earlier m
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
+_LOOKS = 30  # iterations in which contacts may still change
+_BENT = 1  # iterations after one whose stiffness was not definite that do not try theirs as it is, for it will not be
 _INEXACT = 1e-2  # digits asked of an iterative solver: Newton's own convergence makes the others
 
 
@@ -62,21 +64,27 @@ def minimise(
     watch: Stopwatch,
     resume: bool = False,
     note: Callable[[FloatArray], None] | None = None,
+    look: Callable[[FloatArray], Increment] | None = None,
 ) -> Solution:
     """The minimum of Φ from x on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor) [N].
 
     `resume`: this Φ differs in its contacts from that of the last call, so stiffness and factor kept from there may
     still serve as long as residuals halve. So does the stiffness of the last iteration where another one like it ends
-    the step, or where contacts are what changes. `note` is told of every iterate.
+    the step, or where contacts are what changes. `note` is told of every iterate. `look` gives Φ with the contacts that
+    an iterate has, in the first `_LOOKS` of them.
     """
     free, goal = system.map.free, max(tolerance * reference, floor)
     if not resume:
         system.is_stiff = False
         if isinstance(system.linear, ReusedFactor):
             system.linear.restart()
-    linear_iterations, cautious = 0, False
+    linear_iterations, cautious, bent = 0, False, 0
     stale = system.is_stiff
     for iteration in range(max_iterations + 1):
+        if look is not None and 0 < iteration <= _LOOKS:
+            step = look(x)
+            with watch.phase("assembly"):
+                gradient = step.gradient(x)
         size = float(np.linalg.norm(gradient))
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", x, size / reference)
@@ -86,9 +94,10 @@ def minimise(
             return Solution(x, iteration, linear_iterations, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction = _newton_direction(
-            step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), cautious, stale, watch
+        direction, projected = _newton_direction(
+            step, system, x, gradient, max(_INEXACT, 0.5 * goal / size), cautious, stale, bent > 0, watch
         )
+        bent = (bent or _BENT + 1) - 1 if projected else 0
         linear_iterations += system.linear.iterations
         if iteration == 0:
             diagonal = system.matrix[system.map.pattern.diagonal]
@@ -102,7 +111,7 @@ def minimise(
             there = step.gradient(ahead)
         left = float(np.linalg.norm(there))
         if left <= _CLEAR * size:  # False for NaN
-            x, gradient, cautious = ahead, there, False
+            x, gradient, cautious, bent = ahead, there, False, 0
             stale = system.is_stiff and (step.contact is not None or left / size * left <= goal)
             continue
         with watch.phase("line search"):
@@ -112,6 +121,7 @@ def minimise(
             gradient = there if x is ahead else step.gradient(x)
         # Where contacts open, close and slide, residuals say little about the elements: every other stiffness will do
         fell = float(np.linalg.norm(gradient)) < _HALVED * size
+        bent = 0 if fell else bent
         stale = system.is_stiff and (fell if stale else step.contact is not None)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", x, size / reference)
 
@@ -124,9 +134,11 @@ def _newton_direction(
     tolerance: float,
     cautious: bool,
     stale: bool,
+    is_bent: bool,
     watch: Stopwatch,
-) -> FloatArray:
-    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected.
+) -> tuple[FloatArray, bool]:
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, since it converges best, else projected; and
+    whether it was not. `is_bent`: it was not lately, so that trying would cost a factorisation for nothing.
 
     `cautious`, after a step that went much too far: sliding contacts, which do not resist as such, resist like springs.
     `stale`: all but the contacts is as it was.
@@ -135,8 +147,8 @@ def _newton_direction(
         overlay = step.join(x, cautious=cautious)
     if stale:
         with suppress(NotPositiveDefinite):
-            return _solve(system, overlay, gradient, tolerance, watch, same=True)
-    for project in (False, True) if system.linear.notices_indefinite else (True,):
+            return _solve(system, overlay, gradient, tolerance, watch, same=True), False
+    for project in (False, True) if system.linear.notices_indefinite and not is_bent else (True,):
         with watch.phase("assembly"):
             step.stiffen(x, system.matrix, project=project)
         try:
@@ -144,7 +156,7 @@ def _newton_direction(
         except NotPositiveDefinite:
             continue
         system.is_stiff = True
-        return direction
+        return direction, project
     system.is_stiff = False
     matrix, diagonal = system.matrix, system.map.pattern.diagonal
     shift = 1e-9 * float(matrix[diagonal].mean())
@@ -152,7 +164,7 @@ def _newton_direction(
         matrix[diagonal] += shift  # a motion that costs nothing: give it a little stiffness
         shift *= 100.0
         try:
-            return _solve(system, overlay, gradient, tolerance, watch)
+            return _solve(system, overlay, gradient, tolerance, watch), True
         except NotPositiveDefinite:
             continue
     raise NewtonFailure("the stiffness matrix is not positive definite", x, float("inf"))
