@@ -18,6 +18,8 @@ from supple.solve import Inputs, Moment
 __all__ = ["AUTHORS", "make_standin"]
 
 FloatArray = NDArray[np.float64]
+_LEARNED = {"small": slice(0, 41, 2), "paper": slice(0, 41)}  # recorded poses, of every fifth: none of what is played
+_PLAYED = {"small": slice(0, 9), "paper": slice(None)}  # of every second from there on: fingers close by two and more
 #: What the authors' C++ takes there on one thread, over 162 frames unlike its training.
 AUTHORS: Row = {
     "tets": 50_816, "vertices": 9_894, "rank": 130, "elements": 2_627, "weights": "authors' code", "full_ms": 1341.0,
@@ -27,8 +29,10 @@ AUTHORS: Row = {
 
 
 def make_standin(folder: Path, size: str, frames: int | None = None) -> Case:
-    """The hand with domains and rules that know its learned poses, and poses between them to play."""
-    hand = load_hand(folder, size)
+    """The hand with domains and rules that know its learned poses, and other ones to play."""
+    hand = load_hand(folder, "paper")
+    learned = hand.learned[_LEARNED[size]]
+    hand = replace(hand, learned=learned, played=hand.played[_PLAYED[size]], rank=len(learned))
     body, rig = hand.body, hand.rig
     pins = body.pins.vertices
 

@@ -13,12 +13,13 @@ __all__ = ["NO_PAIRS", "SAME_SIDE", "anchor", "choose", "is_in", "join", "keep_a
 
 FloatArray = NDArray[np.float64]
 NO_PAIRS: NDArray[np.int32] = np.zeros((0, 2), np.int32)  #: nothing is known to touch
+_FIELDS = tuple(field.name for field in fields(Contacts))
 SAME_SIDE = 0.85  #: cosine between normals above which two triangles are of one side, not of a fold
 
 
 def choose(contacts: Contacts, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Contacts:
     """The contacts of some rows."""
-    return Contacts(*(getattr(contacts, field.name)[rows] for field in fields(Contacts)))
+    return Contacts(*(getattr(contacts, name)[rows] for name in _FIELDS))
 
 
 def join(sets: Sequence[Contacts]) -> Contacts:
@@ -26,7 +27,7 @@ def join(sets: Sequence[Contacts]) -> Contacts:
     sets = [one for one in sets if len(one)]
     if len(sets) < 2:
         return sets[0] if sets else Contacts.none()
-    whole = Contacts(*(np.concatenate([getattr(one, field.name) for one in sets]) for field in fields(Contacts)))
+    whole = Contacts(*(np.concatenate([getattr(one, name) for one in sets]) for name in _FIELDS))
     return choose(whole, np.lexsort((whole.vertices[:, 0], whole.source)))  # stable
 
 
@@ -119,7 +120,11 @@ def _match(new: Contacts, old: Contacts) -> tuple[NDArray[np.intp], NDArray[np.i
 
 def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.bool_]:
     """Which contacts are known among others, (m,): by source and vertex, by `places` also by what they touch of it."""
-    return np.isin(*_keys(contacts, others, places))
+    keys, known = _keys(contacts, others, places)
+    if not len(known):
+        return np.zeros(len(keys), np.bool_)
+    known = np.sort(known, kind="stable")  # they nearly are
+    return np.asarray(known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys)
 
 
 def _is_crowded(contacts: Contacts) -> NDArray[np.bool_]:

@@ -23,7 +23,6 @@ from supple.linalg.rigid_clusters import RigidClusters
 __all__ = ["Bordered", "Handled", "fold_rows"]
 
 FloatArray = NDArray[np.float64]
-_LOOSE = 1e-10  # share of its diagonal by which the second level is stiffer: points in a line do not turn
 
 
 class Handled(NamedTuple):
@@ -95,7 +94,6 @@ class Bordered:
             self.memory["coarse"] = coarsen(operator, clusters.owner, clusters.arms, clusters.count)
         coarse = self.memory["coarse"].copy()
         tie_springs(operator, clusters.owner, clusters.arms, clusters.count, coarse)
-        coarse.ravel()[:: len(coarse) + 1] += _LOOSE * np.trace(coarse) / len(coarse)
         z, split = np.zeros_like(b), 3 * self.count
         done = _iterate(
             operator, (invert_blocks(diagonal), invert_dense(coarse), clusters.owner, clusters.arms),

@@ -17,6 +17,8 @@ def coarsen(matrix, owner, arms, count):
     size, rank = 6 * count, len(B)
     out = np.zeros((size + rank, size + rank))
     out[size:, size:] = B
+    if not count:
+        return out
     sums, left = np.empty((6, 3)), np.empty((6, 6))
     for v in range(len(begin)):
         m = begin[v]
@@ -97,7 +99,7 @@ def _tie(rows, weights, curvature, place, H, owner, arms, size, out):
     J = np.zeros((3, 6 * len(rows)))
     for k in range(len(rows)):
         w = weights[k]
-        if w == 0.0:
+        if w == 0.0 or not size:
             continue
         a, b, c = w * arms[rows[k], 0], w * arms[rows[k], 1], w * arms[rows[k], 2]
         for i in range(6):

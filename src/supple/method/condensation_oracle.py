@@ -108,6 +108,9 @@ class SettledOracle:
         held = np.zeros(len(state.full), np.bool_)
         for patch in ground.list_patches(state.full):
             idle = state.idle[patch]
+            if idle.max() < 2:
+                held[patch] = True
+                continue
             away = stray(state, ground, patch)
             origin = ground.subspace.stance(state.below).origin(state.full[patch])
             far = np.linalg.norm(state.motion[0, patch] - origin, axis=1).max()
@@ -134,7 +137,10 @@ class Union:
         self._oracles = tuple(oracles)
 
     def want(self, sight: Sight) -> IntArray:
-        return np.unique(np.concatenate([_NOBODY, *(oracle.want(sight) for oracle in self._oracles)]))
+        wanted = [some for oracle in self._oracles if len(some := oracle.want(sight))]
+        if len(wanted) < 2:
+            return wanted[0] if wanted else _NOBODY
+        return np.unique(np.concatenate(wanted))
 
     def hold(self, sight: Sight) -> BoolArray:
         held = np.zeros(len(sight.state.full), np.bool_)

@@ -118,7 +118,9 @@ class Condensed:
 
     @property
     def _rule(self) -> Ruled:
-        return self.elements if self.subtracts else self._outside
+        if not self.subtracts:
+            return self._outside
+        return self._recall("rule", lambda: self.elements.without(self.region.filled))
 
     @property
     def subtracts(self) -> bool:
@@ -282,7 +284,7 @@ class Condensed:
             taken = self._recall("taken", lambda: self._take_away(self.share.begin, form))
         else:
             taken = self._take_away(q, form)
-        return np.asarray(self.elements.stiffness(q, form=form) - taken)
+        return np.asarray(self._rule.stiffness(q, form=form) - taken)
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""

@@ -19,10 +19,12 @@ from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Subspace
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["Ground", "Region"]
+__all__ = ["WHOLE", "Ground", "Region"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+WHOLE = 0.4  #: share of full unknowns above which every tet is integrated exactly, of a body or of a domain
+_HELD = 0.9  # share of its mass that is full from which on a motion of a domain is integrated exactly
 _CLUSTERS = 4.0  # cube of the number of clusters by that of vertices
 _CLUSTERED = 64  # vertices that a cluster has at least
 _UNSEEN = 1.0 - 1e-4  # share of its mass that is full from which on a motion of the subspace is seen no more
@@ -63,18 +65,56 @@ class Ground:
         number, seen = self._number, self._seen
         number[full] = np.arange(len(full), dtype=np.int32)
         if whole:
-            tets = np.arange(len(self._tets), dtype=np.int32)
+            tets, filled = np.arange(len(self._tets), dtype=np.int32), np.zeros(0, np.int32)
             around = np.flatnonzero(number < 0).astype(np.int32)
             number[around] = len(full) + np.arange(len(around), dtype=np.int32)
         else:
             tets, around = _gather_tets(full, self._tet_start, self._tets_of, self._tets, seen, number)
-            if others is not None and len(others):
-                more = np.unique(others[number[others] < 0]).astype(np.int32)
+            filled = self._find_filled(full)
+            tets = np.union1d(tets, filled)
+            more = np.concatenate([self._tets[filled].ravel(), np.zeros(0, np.int32) if others is None else others])
+            if len(more):
+                more = np.unique(more[number[more] < 0]).astype(np.int32)
                 number[more] = len(full) + len(around) + np.arange(len(more), dtype=np.int32)
                 around = np.concatenate([around, more])
         parts = self.choose(self.body, tets, number)
         number[full] = number[around] = -1
-        return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), whole)
+        return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), filled, whole)
+
+    def _find_filled(self, full: IntArray) -> IntArray:
+        """All tets of domains of which so many vertices are full, or so much of what some motion of theirs moves, that
+        little is left to a rule, ascending: what exact tets take from it might be more than it has."""
+        if self.domains is None:
+            return np.zeros(0, np.int32)
+        start, copies, movable = self._copies
+        counts = start[full + 1] - start[full]
+        first = np.repeat(start[full] - (np.cumsum(counts) - counts), counts)
+        copies = copies[first + np.arange(len(first))]
+        own = np.searchsorted(self.domains.start, copies, side="right") - 1
+        filled = [
+            self.domains.tets(k)
+            for k in np.unique(own).tolist()
+            if np.count_nonzero(own == k) > WHOLE * movable[k] or self._holds(k, copies[own == k]) > _HELD
+        ]
+        return np.sort(np.concatenate([np.zeros(0, np.int32), *filled])).astype(np.int32)
+
+    def _holds(self, domain: int, copies: NDArray[np.integer]) -> float:
+        """The largest share that copies have of the mass that a motion of their domain moves."""
+        assert isinstance(self._basis, DomainBases)
+        basis, mass = self._basis.bases[domain], self._basis.domains.body.mass[copies]
+        if not basis.rank:
+            return 0.0
+        rows = basis.rows(copies - self._basis.domains.start[domain]).reshape(-1, basis.rank)
+        return float(np.linalg.eigvalsh(rows.T @ (np.repeat(mass, 3)[:, None] * rows))[-1])
+
+    @cached_property
+    def _copies(self) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.int64]]:
+        """Where the copies of each vertex in domains begin, (n + 1,); all of them; and how many of each domain move."""
+        assert self.domains is not None
+        vertex_of = self.domains.vertex_of
+        start = np.concatenate([[0], np.cumsum(np.bincount(vertex_of, minlength=len(self.mass)))])
+        movable = np.bincount(self.domains.domain_of, self.movable[vertex_of], len(self.domains)).astype(np.int64)
+        return start, np.argsort(vertex_of, kind="stable"), movable
 
     def list_patches(self, full: IntArray) -> list[NDArray[np.intp]]:
         """Places of full vertices, ascending, that edges join; the last ones are kept, for they often stay."""
@@ -155,7 +195,9 @@ class Region(Patch):
     around: IntArray
     """(a,)"""
     tets: IntArray
-    """Those integrated exactly, ascending: they touch a full vertex."""
+    """Those integrated exactly, ascending: they touch a full vertex, or are `filled`."""
+    filled: IntArray
+    """Those of domains in which all are exact, ascending."""
     whole: bool
     """Whether all tets are integrated exactly, so that no rule is needed."""
 
@@ -188,7 +230,12 @@ class Region(Patch):
     def copies(self) -> IntArray | None:
         """Corners of its tets in the body cut into domains, ascending; None where it is in one piece."""
         domains = self.ground.domains
-        return None if domains is None else np.unique(domains.body.mesh.tets[self.tets]).astype(np.int32)
+        return None if domains is None else np.unique(domains.body.mesh.tets[self._ruled]).astype(np.int32)
+
+    @cached_property
+    def _ruled(self) -> IntArray:
+        """Exact tets of which rules have a share, ascending."""
+        return np.setdiff1d(self.tets, self.filled, assume_unique=True).astype(np.int32)
 
     @cached_property
     def under(self) -> Patch:
@@ -198,7 +245,7 @@ class Region(Patch):
             return self
         number = np.full(len(domains.vertex_of), -1, np.int32)
         number[copies] = np.arange(len(copies), dtype=np.int32)
-        return Patch(self.ground.choose(domains.body, self.tets, number), len(copies))
+        return Patch(self.ground.choose(domains.body, self._ruled, number), len(copies))
 
     @cached_property
     def diagonal(self) -> NDArray[np.intp]:

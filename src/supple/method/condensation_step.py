@@ -112,15 +112,16 @@ class CondensedStep:
             looks = now.steps > 0 and potential is None
             unbalance = partial(self._unbalance, now, now.live.forces(moment.forces)) if looks else None
             sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, unbalance)
-            self.wanted = np.union1d(self.wanted, self._tools.oracle.want(sight)).astype(np.int32)
+            wanted = self._tools.oracle.want(sight)
+            if not np.array_equal(wanted, self.wanted):
+                self.wanted = np.union1d(self.wanted, wanted).astype(np.int32)
 
     def solve(self, round: Round, predicted: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
         if round.potential is not None:
             self.look(round.potential, predicted if round.start is None else round.start)
-            full = np.union1d(self._state.full, self.wanted).astype(np.int32)
-            if self._rules is not None and self._rules.give_way(full):
+            if self._rules is not None and self._rules.give_way(self._find_full()):
                 raise Overlap
         resolution = self._minimise(round)
         # A next step lets a region grow that is too small; equilibrium has none
@@ -234,18 +235,23 @@ class CondensedStep:
         found[order] = out
         return found
 
+    def _find_full(self) -> IntArray:
+        """Vertices that are full by now, ascending."""
+        if np.array_equal(self.wanted, self._state.full):
+            return self._state.full
+        return np.union1d(self._state.full, self.wanted).astype(np.int32)
+
     def _grow(self, potential: ContactPotential | None) -> None:
         """Cut the region of this round, and go on in it from where the step is."""
         tools, ground = self._tools, self._tools.ground
-        full = np.union1d(self._state.full, self.wanted).astype(np.int32)
+        full = self._find_full()
         others = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
         if potential is not None:
             others.append(self._watched.vertices[potential.vertices[potential.weights != 0.0]])
-        named = np.unique(np.concatenate([np.zeros(0, np.int32), *others]))
-        old = self._region
+        named, old = np.concatenate([np.zeros(0, np.int32), *others]), self._region
         if old is not None and np.array_equal(full, old.full) and (old.number(named) >= 0).all():
             return
-        region = tools.cut(full, np.setdiff1d(named, full, assume_unique=True).astype(np.int32))
+        region = tools.cut(full, np.setdiff1d(named, full).astype(np.int32))
         h, ahead, slowed, beta = (
             self._inputs.duration, self.ahead, ground.body.damping.mass, ground.body.damping.stiffness
         )  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_oracle import Oracle
 from supple.method.condensation_potential import Weights
-from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_region import WHOLE, Ground, Region
 from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Stance, Steps
 from supple.solve.integrator import Integrator
@@ -17,7 +17,6 @@ __all__ = ["Tools"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_WHOLE = 0.4  # share of full unknowns above which every tet is integrated exactly
 
 
 class Tools:
@@ -51,7 +50,7 @@ class Tools:
         """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
         key = full.tobytes() + b"|" + others.tobytes()
         if self._last is None or self._last[0] != key:
-            whole = len(full) > _WHOLE * self.ground.most
+            whole = len(full) > WHOLE * self.ground.most
             self._last = key, self.ground.cut(full, others, whole=whole)
         return self._last[1]
 
