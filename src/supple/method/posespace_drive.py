@@ -85,7 +85,7 @@ class PoseDrive:
         driven = Driven(
             _stack([self.embed(pose) for pose in poses]),
             _stack([self.place(pose) for pose in poses]),
-            np.array([(turn, *state.turns) for turn, state in zip(turns, states, strict=True)]),
+            _join_turns(turns, states),
             _stack([state.y for state in states]),
             _stack([state.w for state in states]),
             _stack([state.particles for state in states]),
@@ -135,6 +135,14 @@ class PoseDrive:
             return np.zeros((len(pairs), 3))
         x = self._lift.place(state, pairs.ravel()).reshape(-1, 4, 3)
         return np.asarray(np.einsum("kv,kvi->ki", self._model.pair_weights, x) @ state.turns[0])
+
+
+def _join_turns(turns: list[FloatArray], states: Sequence[PoseSpaceState]) -> FloatArray:
+    """Of roots at the end, at the beginning and a step earlier, (b, 3, 3, 3)."""
+    out = np.empty((len(turns), 3, 3, 3))
+    for b, (turn, state) in enumerate(zip(turns, states, strict=True)):
+        out[b, 0], out[b, 1:] = turn, state.turns
+    return out
 
 
 def _stack(arrays: list[FloatArray]) -> FloatArray:

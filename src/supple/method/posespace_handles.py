@@ -62,7 +62,7 @@ class PoseHandles:
         """The handles (k, m, 3, r) that forces and users act on in the poses of b characters, pulls and stiffness
         there, (b, k, 3) each, and what of the pulls is gravity [m/s²], (b, 3), if there is any."""
         if len(acting) == 1 and _is_calm(*acting[0]):
-            pulls = np.asarray(acting[0][0][0].acceleration, np.float64).reshape(1, 1, 3)  # type: ignore[attr-defined]
+            pulls = np.array(acting[0][0][0].acceleration, np.float64).reshape(1, 1, 3)  # type: ignore[attr-defined]
             return self._stack((0,)), pulls, _FREE, pulls[:, 0]
         found = [self.find(*one, rig, pose, who) for who, (one, pose) in enumerate(zip(acting, poses, strict=True))]
         numbers = tuple(sorted(set().union(*(one.pulls for one in found))))

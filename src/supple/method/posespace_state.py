@@ -69,6 +69,6 @@ class PoseSpaceState(NamedTuple):
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "PoseSpaceState":
         """The state that was packed."""
-        poses, y, w, turns, particles = (np.asarray(arrays[name], np.float64) for name in _ARRAYS)
+        poses, y, w, turns, particles = (np.array(arrays[name], np.float64) for name in _ARRAYS)
         time, step, elastic = (float(arrays[name]) for name in _NUMBERS)
         return cls(time, poses, y, w, turns, particles, step, elastic, unpack_live(arrays))

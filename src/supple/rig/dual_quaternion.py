@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.small import point
 from supple.rig.row_sums import signed_sum
 from supple.rig.skeleton import place_joints
 
@@ -91,16 +92,28 @@ def _fill_frames(
     motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, R: FloatArray, t: FloatArray
 ) -> None:
     for i in range(len(weights)):
-        w, a, b, c, pw, pa, pb, pc = signed_sum(motions, joints, weights, i, sides)
-        scale = 2.0 / (w * w + a * a + b * b + c * c)
-        R[i, 0, 0], R[i, 1, 1] = 1 - scale * (b * b + c * c), 1 - scale * (a * a + c * c)
-        R[i, 0, 1], R[i, 1, 0] = scale * (a * b - w * c), scale * (a * b + w * c)
-        R[i, 0, 2], R[i, 2, 0] = scale * (a * c + w * b), scale * (a * c - w * b)
-        R[i, 1, 2], R[i, 2, 1] = scale * (b * c - w * a), scale * (b * c + w * a)
-        R[i, 2, 2] = 1 - scale * (a * a + b * b)
-        t[i, 0] = scale * (b * pc - c * pb + w * pa - pw * a)
-        t[i, 1] = scale * (c * pa - a * pc + w * pb - pw * b)
-        t[i, 2] = scale * (a * pb - b * pa + w * pc - pw * c)
+        xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z = _frame(motions, sides, joints, weights, i)
+        R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = xx, xy, xz
+        R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = yx, yy, yz
+        R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = zx, zy, zz
+        t[i, 0], t[i, 1], t[i, 2] = x, y, z
+
+
+@point
+def _frame(
+    motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, i: int
+) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:
+    """The rotation of vertex i, row by row, and where it puts the origin."""
+    w, a, b, c, pw, pa, pb, pc = signed_sum(motions, joints, weights, i, sides)
+    scale = 2.0 / (w * w + a * a + b * b + c * c)
+    return (
+        1 - scale * (b * b + c * c), scale * (a * b - w * c), scale * (a * c + w * b),
+        scale * (a * b + w * c), 1 - scale * (a * a + c * c), scale * (b * c - w * a),
+        scale * (a * c - w * b), scale * (b * c + w * a), 1 - scale * (a * a + b * b),
+        scale * (b * pc - c * pb + w * pa - pw * a),
+        scale * (c * pa - a * pc + w * pb - pw * b),
+        scale * (a * pb - b * pa + w * pc - pw * c),
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -117,14 +130,15 @@ def fill_skin(
     points cost is calls, and this is one."""
     R, t = place_joints(pose, parents, heads)
     motions, sides = _tabulate(R, t)
-    turn = np.empty((1, 3, 3))
-    shift = np.empty((1, 3))
     if out.shape[1] == 3:
         _fill_points(motions, sides, joints, weights, points, out)
         return
     for i in range(len(points)):
-        _fill_frames(motions, sides, joints[i : i + 1], weights[i : i + 1], turn, shift)
-        for a in range(3):
-            x, y, z = turn[0, a, 0], turn[0, a, 1], turn[0, a, 2]
-            out[i, a] = x * points[i, 0] + y * points[i, 1] + z * points[i, 2] + shift[0, a]
-            out[i, 3 + 3 * a], out[i, 4 + 3 * a], out[i, 5 + 3 * a] = x, y, z
+        xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z = _frame(motions, sides, joints, weights, i)
+        u, v, w = points[i, 0], points[i, 1], points[i, 2]
+        out[i, 0] = xx * u + xy * v + xz * w + x
+        out[i, 1] = yx * u + yy * v + yz * w + y
+        out[i, 2] = zx * u + zy * v + zz * w + z
+        out[i, 3], out[i, 4], out[i, 5] = xx, xy, xz
+        out[i, 6], out[i, 7], out[i, 8] = yx, yy, yz
+        out[i, 9], out[i, 10], out[i, 11] = zx, zy, zz

@@ -55,6 +55,15 @@ class PoseSpace:
             added = np.einsum("kij,kj->ki", turns, added)
         return np.asarray(below.positions(pose, vertices) + added)
 
+    def place_and_turn(self, pose: FloatArray) -> FloatArray:
+        """Where all vertices are in a pose [m], and `turns` there, which must be known, row by row, (n, 12)."""
+        below = self._rig
+        if isinstance(below, SkinnedRig) and below.mode == "dual_quaternion":
+            return below.place_and_turn(pose, below.rest + self.correction(pose))
+        turns = find_turns(below, pose)
+        assert turns is not None
+        return np.concatenate([self.positions(pose), turns.reshape(-1, 9)], axis=1)
+
     def correction(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """What is added in a pose at all vertices, or the chosen ones, before their skin turns it [m], (k, 3)."""
         corrections = self._corrections if vertices is None else self._corrections[:, vertices]

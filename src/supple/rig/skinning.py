@@ -86,8 +86,6 @@ class SkinnedRig:
 
     def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
-        if vertices is None and self.mode == "dual_quaternion":
-            return self._place(pose, 3)
         return self.push_forward(pose, self.rest if vertices is None else self.rest[vertices], vertices)
 
     def push_forward(
@@ -96,6 +94,8 @@ class SkinnedRig:
         """x = A (X + u) + t for displaced rest positions X + u [m] of all vertices or the chosen ones, (k, 3)."""
         chosen = self.influences.pick(vertices)
         given = _check_points(points, len(chosen))
+        if vertices is None and self.mode == "dual_quaternion":
+            return self._place(pose, given, 3)
         R, t = self.skeleton.transforms(pose)
         return _BLENDS[self.mode].points(R, t, chosen.joints, chosen.weights, given)
 
@@ -131,18 +131,20 @@ class SkinnedRig:
         A = self.frames(pose, vertices)[0]
         return A if self.mode == "dual_quaternion" else nearest_rotations(A)
 
-    def place_and_turn(self, pose: FloatArray) -> FloatArray:
-        """Where all vertices are in a pose [m], and `turns` there, row by row, (n, 12)."""
+    def place_and_turn(self, pose: FloatArray, points: FloatArray | None = None) -> FloatArray:
+        """Where all vertices are in a pose [m], and `turns` there, row by row, (n, 12); by default at rest before, else
+        at displaced points [m], (n, 3)."""
+        given = self.rest if points is None else points
         if self.mode == "dual_quaternion":
-            return self._place(pose, 12)
+            return self._place(pose, given, 12)
         A, t = self.frames(pose)
-        x = (A @ self.rest[:, :, None])[:, :, 0] + t
+        x = (A @ given[:, :, None])[:, :, 0] + t
         return np.concatenate([x, nearest_rotations(A).reshape(-1, 9)], axis=1)
 
-    def _place(self, pose: FloatArray, numbers: int) -> FloatArray:
+    def _place(self, pose: FloatArray, points: FloatArray, numbers: int) -> FloatArray:
         """Numbers of all vertices in a pose, as `fill_skin` has them, (n, 3 or 12)."""
-        bones, own, out = self.skeleton, self.influences, np.empty((len(self.rest), numbers))
-        fill_skin(bones.check(pose), bones.parents, bones.heads, own.joints, own.weights, self.rest, out)
+        bones, own, out = self.skeleton, self.influences, np.empty((len(points), numbers))
+        fill_skin(bones.check(pose), bones.parents, bones.heads, own.joints, own.weights, points, out)
         return out
 
     def pull_back(self, pose: FloatArray, x: ArrayLike, vertices: NDArray[np.integer] | None = None) -> FloatArray:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix, diags
 
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.rig import Rig, SkinnedRig
+from supple.rig import PoseSpace, Rig, SkinnedRig
 from supple.rig.part import pick_part
 from supple.rig.turns import find_turns, nearest_rotations
 
@@ -49,7 +49,7 @@ class VertexTurns:
     def place(self, pose: FloatArray) -> FloatArray:
         """Where the vertices are in a pose [m], and their turns there, row by row, (k, 12)."""
         part = self._part
-        if isinstance(part, SkinnedRig):
+        if self._around is None and isinstance(part, SkinnedRig | PoseSpace):
             return part.place_and_turn(pose)
         x = part.positions(pose)
         turns = find_turns(part, pose) if self._around is None else self._around.turns(x)
