@@ -17,6 +17,7 @@ from supple.cubature import (
 )
 from supple.cubature.prune import prune
 from supple.cubature.sketch import Sketch
+from supple.cubature.support import Support
 from supple.errors import SuppleWarning
 from supple.linalg.nnls import nnls
 
@@ -32,6 +33,17 @@ def contact_pairs(seed: int = 0) -> DenseProblem:
     forces += 0.02 * rng.standard_normal(forces.shape)
     forces[::7] = 0.0
     return DenseProblem(forces)
+
+
+@pytest.mark.parametrize("count", [12, 6], ids=["all positive", "some would be negative"])
+def test_fitted_weights_are_the_best_that_are_not_negative(count: int) -> None:
+    forces = np.random.default_rng(0).standard_normal((12, 8, 3))
+    support = Support(DenseProblem(forces), np.arange(count))
+    best = nnls(support.gram, support.right, support.square).weights
+    assert (np.linalg.solve(support.gram, support.right).min() > 0.0) == (count == 12)
+    support.fit()
+    assert np.array_equal(support.members, np.flatnonzero(best))
+    assert np.allclose(support.weights, best[best > 0.0], rtol=1e-10)
 
 
 @everyone

@@ -17,8 +17,9 @@ from supple.mesh import fill_box
 from supple.method import FullSolver, skipping_learning
 from supple.method.full_drag import mean_edge
 from supple.method.skipping import SkippingSolver
+from supple.method.skipping_deciding import next_check
 from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import LearnedModel
+from supple.method.skipping_model import Learned, LearnedModel
 from supple.method.state import FullState
 from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
 from supple.subspace.window import Window
@@ -323,6 +324,46 @@ def test_finer_meshes_are_skipped_as_often():
         for cells in (10, 20)
     ]
     assert abs(shares[0] - shares[1]) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("static", "before", "estimate", "expected"),
+    [
+        (False, 0.1, 0.2, 8),
+        (False, 0.7, 0.6, 2),  # near what is refused: half as many
+        (True, 0.7, 0.6, 8),  # but errors that are forgotten and do not grow
+        (True, 0.5, 0.6, 4),  # those that do: half of the way that is left
+        (False, 0.0, 0.375, 6),  # before it would be refused
+    ],
+)
+def test_checks_come_before_an_error_that_grows_is_refused(static, before, estimate, expected):
+    assert next_check(before, estimate, 4, 4 if estimate < 0.5 else 2, 1.0, static) == expected
+
+
+def test_checks_are_at_most_ten_steps_apart():
+    assert [next_check(0.1, 0.1, 10, 10, 1.0, static) for static in (False, True)] == [10, 10]
+
+
+def test_statics_begins_a_step_where_the_last_two_lead():
+    """Under loads so small that answers are in proportion, that is where it ends."""
+    body = thin_beam(6)
+    basis = Window(body.mass)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        u = rng.standard_normal(body.mesh.vertices.shape)
+        u[body.pins.vertices] = 0.0
+        basis = basis.appended(1e-3 * u)
+    every = Rule(np.arange(len(body.mesh.tets)), np.ones(len(body.mesh.tets)), 0.0, trainer="all")
+    learned = Learned(basis.principal(3), every, np.zeros_like(body.mesh.vertices), 1.0)
+    model = LearnedModel(body, learned, "static", 1e-4)
+    motion, elastic, iterations = np.zeros((3, 3)), 0.0, []
+    for k in (1, 2, 3):
+        end = model.step(motion, k * 1e-7 * body.mass[:, None] * np.array([0.0, -9.81, 3.0]), H, elastic)
+        end.motion[1] = (end.motion[0] - motion[0]) / H
+        motion, elastic = end.motion, end.elastic
+        iterations.append(end.iterations)
+    assert iterations[0] >= 1
+    assert iterations[1:] == [0, 0]
 
 
 @pytest.mark.parametrize(

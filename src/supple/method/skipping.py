@@ -234,7 +234,7 @@ class SkippingSolver:
             if not estimate <= measure.refused * tolerance:
                 return Refusal.ERROR
             interval = next_check(
-                state.estimate, estimate, 1 if jumps else interval, since, measure.refused * tolerance
+                state.estimate, estimate, 1 if jumps else interval, since, measure.refused * tolerance, self.is_static
             )
             since = 0
         new = replace(

@@ -36,7 +36,7 @@ _JUMP = 0.5  # a load whose change differs by more than this share from its last
 
 def situation_of(before: Situation, live: Live, pins: Pins, duration: float) -> Situation:
     """What a step's matrix and model must be made for; a length that differs by a clock's round-off is no other."""
-    if np.isclose(duration, before.duration, rtol=1e-6, atol=0.0):
+    if abs(duration - before.duration) <= 1e-6 * before.duration:
         duration = before.duration
     return Situation(duration, live.stiffness, identify_pins(pins))
 
@@ -57,14 +57,18 @@ def remember_situation(state: SkippingState, now: Situation, full: FullState, ma
     return replace(state, full=full, motion=None, memory=memory)
 
 
-def next_check(before: float, estimate: float, interval: int, since: int, refused: float) -> int:
-    """Reduced steps to the next check: half as many where the estimate is above half of what is refused; else twice as
-    many, but fewer where the estimate, `since` steps after the one `before`, would be refused by then if it grew on."""
-    if estimate > 0.5 * refused:
+def next_check(before: float, estimate: float, interval: int, since: int, refused: float, static: bool) -> int:
+    """Reduced steps to the next check: twice as many, but fewer where the estimate, `since` steps after the one
+    `before`, would be refused by then if it grew on.
+
+    Above half of what is refused they are half as many; in statics, which forgets errors, only while these grow.
+    """
+    growth, near = (estimate - before) / since, estimate > 0.5 * refused
+    if near and not static:
         return max(1, interval // 2)
     most = min(_LONGEST, 2 * interval)
-    growth = (estimate - before) / since
-    return most if growth <= 0.0 else int(np.clip((refused - estimate) / growth, 1, most))
+    left = (refused - estimate) * (0.5 if near else 1.0)
+    return most if growth <= 0.0 else int(np.clip(left / growth, 1, most))
 
 
 def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:

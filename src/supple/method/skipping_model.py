@@ -172,8 +172,6 @@ class LearnedModel:
         )  # fmt: skip
         if status != CONVERGED or not np.isfinite(end).all():
             return None
-        if not self._kind:
-            end[1] = (end[0] - motion[0]) / h  # statics has no velocity: where the next step begins to look
         drag = M @ end[0] - back if len(M) else back
         return Arrival(end, iterations, residual, elastic, drag)
 

@@ -83,6 +83,8 @@ class StillSteps:
         end = model.step(motion, load, h, state.elastic, places)
         if end is None:
             return None
+        if self._static:
+            end.motion[1] = (end.motion[0] - begin[0]) / h  # no velocity, but where the next step begins to look
         moved = end.motion[0] if self._static else end.motion[1]
         if state.full is not None and not self._static:
             moved = (end.motion[0] - begin[0]) / h
