@@ -8,6 +8,8 @@ from helpers import DOWN, simulate
 from rig_helpers import moment, pose_step, shifted, skinned
 from scipy.spatial.transform import Rotation
 
+from supple.contact.self_contact import SelfContact
+from supple.contact.settings import ContactSettings
 from supple.elastic import EXACT, Body, Damping, Pins, StiffnessMap
 from supple.errors import MeshError, SceneError
 from supple.material import Corotational
@@ -16,7 +18,7 @@ from supple.method import FullSolver
 from supple.method.rig_carry import RigCarry
 from supple.method.rigged import RiggedBody
 from supple.rig import Bend, Held, SkinnedRig
-from supple.solve import Gravity, Inputs
+from supple.solve import Gravity, Inputs, newton
 
 RESTS = ("neutral", "posed")
 
@@ -149,6 +151,31 @@ def test_rig_s_guess_makes_a_large_static_step_short(mode: str) -> None:
     assert counts[0] <= 15
     assert counts[1] >= 2 * counts[0]
     assert energies[0] <= energies[1] * (1.0 + 1e-6)
+
+
+def test_a_fold_that_looks_for_contact_between_iterations_takes_half_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else Newton's method goes to the end of what a body would do without the contacts that it meets on its way."""
+    character, rig, held, body = skinned("cylinder", 16)
+    body, own = Body.build(body.mesh, Corotational(young=5e3, poisson=0.3), held.pins), SelfContact(body.mesh)
+    poses = np.outer(0.8 * np.sqrt(np.linspace(0.0, 1.0, 7)), character.poses["folded"])
+    steps = [Inputs(*(moment(float(j), held, poses[j]) for j in (k, k + 1))) for k in range(6)]
+    spent, depths = [], []
+    for looks in (newton._LOOKS, 0):
+        monkeypatch.setattr(newton, "_LOOKS", looks)
+        contact = ContactSettings(self_contact=True, alpha=0.5)
+        solver = FullSolver(body, integrator="static", contact=contact, rig=rig)
+        state, reports = solver.start(steps[0]), []
+        for step in steps:
+            state, report = solver.step(state, step)
+            reports.append(report)
+            assert report.contact_settled
+        assert reports[-1].contacts > 10
+        spent.append([report.newton_iterations for report in reports])
+        depths.append(own.find(state.x).depth.max() / own.edge)
+        if looks:
+            assert all(report.contact_rounds == 1 for report in reports)
+    assert sum(spent[0]) < 0.6 * sum(spent[1])
+    assert depths[0] < max(1.2 * depths[1], 0.1)
 
 
 def test_carry_of_a_skinned_rig_is_the_change_of_coordinates() -> None:
