@@ -75,3 +75,23 @@ def test_coordinates_of_a_domain_that_is_full_do_not_run_away() -> None:
     alone = run(ArticulatedSolver(body, rig, model), held, poses, PUSH)
     assert len(states[-1].full) == len(own)
     assert np.abs(states[-1].q[0]).max() < 3.0 * max(np.abs(state.shapes[0]).max() for state in alone)
+
+
+def test_where_most_of_a_domain_is_full_no_rule_speaks_for_the_rest() -> None:
+    """Less what exact tets take from it a rule might push instead of resisting."""
+    character, rig, held, body = rod()
+    model, poses = modal_domains(body, rig), bend(character, rig, 3)
+    domains = model.basis.domains
+    own = np.setdiff1d(domains.vertex_of[domains.vertices(1)], body.pins.vertices)
+    some, most = (np.sort(own[np.argsort(body.mesh.vertices[own, 0])[: int(share * len(own))]]) for share in (0.1, 0.7))
+    ground = CondensationSolver(body, model, rig=rig)._ground
+    assert not len(ground.cut(some).filled)
+    np.testing.assert_array_equal(ground.cut(most).filled, domains.tets(1))
+    rng = np.random.default_rng(0)
+    rough = replace(model, rule=replace(model.rule, weights=rng.uniform(0.2, 1.0, model.rule.size)))
+    ends = []
+    for one in (model, rough):
+        solver = CondensationSolver(body, one, rig=rig, oracle=Fixed(most), integrator="static")
+        ends.append(solver.positions(run(solver, held, poses, PUSH)[-1])[own])
+    moved = np.abs(ends[0] - rig.positions(poses[-1])[own]).max()
+    assert np.abs(ends[1] - ends[0]).max() < 0.1 * moved

@@ -64,6 +64,17 @@ def test_rounds_end_when_a_new_look_changes_forces_by_a_thousandth() -> None:
     assert outcome.force == pytest.approx(np.array([[0.0, 111.0, 0.0]]))
 
 
+def test_a_hasty_step_solves_roughly_first_and_looks_again_after_it_has_not() -> None:
+    asked = []
+
+    def solve(round):
+        asked.append(round.rough)
+        return ORIGIN, 0.0
+
+    outcome = make_loop([1.0] * 3).settle(replace(STEP, hasty=True), solve, Stopwatch())
+    assert (asked, outcome.rounds, outcome.settled) == ([True, False], 2, True)
+
+
 def test_a_contact_that_comes_and_goes_is_kept_from_the_fifth_round_on() -> None:
     outcome = settle(chain([1.0], cycle([None, 1.0])))
     assert (outcome.rounds, outcome.settled, outcome.change) == (5, True, 0.0)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -17,13 +18,14 @@ from supple.material import Corotational
 from supple.method import FullSolver, train_articulated
 from supple.rig import Held, SkinnedRig, find_bone_crossings, heat_weights, hold_bones
 from supple.shape import make_character, make_shape
-from supple.solve import Inputs, Moment, Placement
+from supple.solve import Gravity, Inputs, Moment, Placement
 
 __all__ = ["CASES", "Sketch", "make_case"]
 
 FloatArray = NDArray[np.float64]
 _FLESH = Corotational(young=2e4, poisson=0.3)
 _TOLERANCE, _STEP = 0.01, 1.0 / 60.0
+_SHOVE = 20.0  # [m/s²] by which flesh is learned from at rest
 _PACE = 6  # steps from a learned pose to the next, where flesh is learned from in motion
 _INTO = {"floor": 0.02, "walls": 0.06}  # sizes of the body that these go into it
 _AROUND = {
@@ -57,7 +59,7 @@ _WALK = ("step_left", "pass_left", "step_right", "pass_right")
 CASES = {
     "hand": Sketch(
         "hand", ("half_closed", "victory", "spread"), ("fist",), (0.046, 0.1),
-        {"small": (3_000, 9, 9, 8), "paper": (458_071, 53, 156, 40)}, share=0.95,
+        {"small": (3_000, 9, 18, 8), "paper": (458_071, 53, 156, 40)}, share=0.95,
     ),
     "figure": Sketch(
         "figure", _WALK, ("step_left",), (0.12, 0.39),
@@ -65,11 +67,11 @@ CASES = {
     ),
     "walk": Sketch(
         "walker", _WALK, _WALK, (0.03, 0.08),
-        {"small": (2_500, 8, 8, 8), "paper": (611_348, 875, 1345, 40)}, share=0.9, around="floor",
+        {"small": (2_500, 8, 16, 8), "paper": (611_348, 875, 1345, 40)}, share=0.9, around="floor",
     ),
     "pat": Sketch(
         "walker", (*_WALK, "pat_off"), ("pat_off", "pat"), (0.048, 0.1),
-        {"small": (3_000, 10, 10, 6), "paper": (611_348, 875, 1345, 40)}, share=1.1,
+        {"small": (3_000, 10, 20, 6), "paper": (611_348, 875, 1345, 40)}, share=1.1,
     ),
 }  # fmt: skip
 
@@ -94,10 +96,8 @@ def make_case(name: str, size: str, frames: int | None = None) -> Case:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what training misses shows in the errors
         learned = go(sketch.learned, _PACE * poses if moves else poses)
-        shapes = _record(body, rig, held, learned, step if moves else None)
-        model = train_articulated(
-            body, rig, learned[1:], shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE
-        )
+        learned, shapes = _record(body, rig, held, learned, step if moves else None)
+        model = train_articulated(body, rig, learned, shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE)
     played = go(sketch.played, frames or usual, sketch.share)
     moments = [
         Moment(k * step, held.targets(pose), (), _place(sketch.around, mesh.vertices, k / (len(played) - 1)), pose)
@@ -116,16 +116,27 @@ def _go_through(keys: FloatArray, steps: int) -> FloatArray:
     return np.asarray((1.0 - share) * keys[low] + share * keys[low + 1])
 
 
-def _record(body: Body, rig: SkinnedRig, held: Held, poses: FloatArray, step: float | None) -> FloatArray:
-    """Shapes without contact in all poses but the first [m], (k, n, 3): equilibria, or as flesh lags behind bones that
-    take a `step` [s] from pose to pose."""
-    solver, shapes = FullSolver(body, rig=rig, integrator="static" if step is None else "implicit_euler"), []
-    moments = [Moment(k * (step or 1.0), held.targets(pose), pose=pose) for k, pose in enumerate(poses)]
-    state = solver.start(Inputs(moments[0], moments[1]))
-    for begin, end in pairwise(moments):
+def _record(
+    body: Body, rig: SkinnedRig, held: Held, poses: FloatArray, step: float | None
+) -> tuple[FloatArray, FloatArray]:
+    """Poses (k, p) and shapes without contact in them [m], (k, n, 3): as flesh lags behind bones that take a `step` [s]
+    from pose to pose; or equilibria in all but the first, each also shoved to a side, now this, now that, for flesh
+    that is touched somewhere has to give way elsewhere."""
+    solver = FullSolver(body, rig=rig, integrator="static" if step is None else "implicit_euler")
+    still = Gravity(np.zeros(3))
+    moments = [Moment(k * (step or 1.0), held.targets(pose), (still,), pose=pose) for k, pose in enumerate(poses)]
+    state, known, shapes = solver.start(Inputs(moments[0], moments[1])), [], []
+    for number, (begin, end) in enumerate(pairwise(moments)):
         state, _ = solver.step(state, Inputs(begin, end))
-        shapes.append(state.x)
-    return np.array(shapes)
+        found = [state]
+        if step is None:
+            shove = np.eye(3)[number % 3] * (_SHOVE if number % 2 else -_SHOVE)
+            found.append(
+                solver.step(state, Inputs(end, replace(end, time=end.time + 1.0, forces=(Gravity(shove),))))[0]
+            )
+        known += [poses[number + 1]] * len(found)
+        shapes += [one.x for one in found]
+    return np.array(known), np.array(shapes)
 
 
 def _place(around: str, rest: FloatArray, time: float) -> tuple[Placement, ...]:

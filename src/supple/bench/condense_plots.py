@@ -28,7 +28,13 @@ def save_plots(folder: Path | None, name: str, case: Case, tracks: Mapping[tuple
     shown = {f"radius {radius:g}": one for (weights, radius), one in tracks.items() if weights == "subtract"}
     pictures = {
         "error": plot_lines(errors, "frame", "distance from the full run", log_y=True, kind="png"),
-        "time": plot_lines({label: _in_time(one.ms) for label, one in shown.items()}, "frame", "ms", kind="png"),
+        "time": plot_lines(
+            {label: _in_time(one.ms) for label, one in {**shown, "full space": case.full}.items()},
+            "frame",
+            "ms",
+            log_y=True,
+            kind="png",
+        ),
         "share": plot_lines(
             {label: _in_time(100 * one.shares) for label, one in shown.items()}, "frame", "% full", kind="png"
         ),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,37 @@ from supple.method.condensation_subspace import Stance
 __all__ = ["Footing"]
 
 FloatArray = NDArray[np.float64]
+
+
+class Fold(NamedTuple):
+    """Rows of a basis without the coordinates that move none of them: in domains those are most."""
+
+    columns: NDArray[np.intp]
+    U: FloatArray
+    """(k, 3, c)"""
+    rank: int
+
+    @classmethod
+    def of(cls, U: FloatArray) -> "Fold":
+        """Of rows (3 k, r)."""
+        columns = np.flatnonzero(U.any(axis=0))
+        own = U if len(columns) == U.shape[1] else np.ascontiguousarray(U[:, columns])
+        return cls(columns, own.reshape(len(U) // 3, 3, len(columns)), U.shape[1])
+
+    def square(self, folded: FloatArray) -> FloatArray:
+        """Uᵀ of what a symmetric matrix makes of U, (k, 3, c), for all coordinates, (r, r)."""
+        shape = 3 * len(self.U), len(self.columns)
+        B = self.U.reshape(shape).T @ folded.reshape(shape)
+        own = 0.5 * (B + B.T)
+        return own if len(own) == self.rank else self.widen(self.widen(own).T)
+
+    def widen(self, part: FloatArray) -> FloatArray:
+        """An array whose last axis are the columns, for all coordinates."""
+        if len(self.columns) == self.rank:
+            return part
+        out = np.zeros((*part.shape[:-1], self.rank))
+        out[..., self.columns] = part
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +86,11 @@ class Footing:
     @property
     def U_around(self) -> FloatArray:
         return self.U[self.size :]
+
+    @cached_property
+    def folds(self) -> tuple["Fold", "Fold"]:
+        """How coordinates move the vertices around, and those of exact tets where the subspace has them."""
+        return Fold.of(self.U_around), Fold.of(self.under[1])
 
     @cached_property
     def taken(self) -> FloatArray:

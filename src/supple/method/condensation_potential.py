@@ -265,12 +265,11 @@ class Condensed:
         region, footing, rank = self.region, self.footing, len(q)
         (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
         blocks, end = region.stiffen(self.parts, y, form, keep=keep), rows.start[1:]
-        U = footing.U_around.reshape(-1, 3, rank)
-        C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, U) for some in (edge, around))
-        B = footing.U_around.T @ folded.reshape(-1, rank)
+        fold = footing.folds[0]
+        C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, fold.U) for some in (edge, around))
         return Bordered(
-            rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge, C,
-            0.5 * (B + B.T), Handled.none(rank), region.clusters,
+            rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge,
+            fold.widen(C), fold.square(folded), Handled.none(rank), region.clusters,
         )  # fmt: skip
 
     def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool) -> FloatArray:
@@ -288,14 +287,12 @@ class Condensed:
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        under, U = self.region.under, self.footing.under[1]
+        under, fold = self.region.under, self.footing.folds[1]
+        if not len(fold.columns):
+            return np.zeros((len(q), len(q)))
         rows, blocks = under.block_rows, under.stiffen(self._parts_under, self.footing.follow(q), form)
-        inner = fold_rows(
-            np.arange(under.count, dtype=np.int32), rows.start, rows.start[1:], rows.columns, blocks, 0,
-            U.reshape(-1, 3, len(q)),
-        )  # fmt: skip
-        B = U.T @ inner.reshape(-1, len(q))
-        return np.asarray(0.5 * (B + B.T))
+        every = np.arange(under.count, dtype=np.int32)
+        return fold.square(fold_rows(every, rows.start, rows.start[1:], rows.columns, blocks, 0, fold.U))
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""

@@ -19,8 +19,8 @@ __all__ = ["plot_bars", "plot_lines", "plot_points", "plot_strips"]
 
 Kind = Literal["png", "svg"]
 _COLOURS = {
-    False: ("#d2694b", "#2f7f93", "#8a6bb0", "#c79a2b", "#5b8c5a", "#7a808a"),
-    True: ("#ee9075", "#5fb3c6", "#b79bdb", "#e2bd5c", "#8fbf8d", "#a6adb8"),
+    False: ("#d2694b", "#2f7f93", "#8a6bb0", "#c79a2b", "#5b8c5a", "#7a808a", "#a8477c", "#3f4494"),
+    True: ("#ee9075", "#5fb3c6", "#b79bdb", "#e2bd5c", "#8fbf8d", "#a6adb8", "#d98ab4", "#9296e6"),
 }
 _INK = {
     False: ("#3b4049", "#8b919c", "#e7e9ed", "#ffffff"),
