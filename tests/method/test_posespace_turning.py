@@ -24,6 +24,7 @@ from supple.io.posespace_file import load_posespace, save_posespace
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
 from supple.method import FullSolver, assemble_posespace
+from supple.method.posespace_gaps import Gaps, collect_pairs
 from supple.method.posespace_lift import PoseLift
 from supple.method.posespace_products import find_blocks, mix_products, pack_products
 from supple.method.posespace_pushes import find_reach
@@ -206,6 +207,31 @@ def test_sample_pose_is_exact_with_rules() -> None:
         solver = PoseSpaceSolver(body, rig, assemble_posespace(body, rig, bases, vertices), tolerance=1e-8)
         ends.append(drive(solver, held, lambda time: pose, 0.02, 10)[-1].y[0])
     assert np.abs(ends[0] - ends[1]).max() < 1e-5 * np.abs(ends[0]).max()
+
+
+def test_contacts_see_columns_as_vertices_move_by_them() -> None:
+    body, rig, _ = rooted_beam()
+    bases = turned(body, rig, pose_bases(body, rig, bent_poses(), 7, 7))
+    pairs, weights = np.array([[1, 20, 24, 27]]), np.array([[1.0, -0.2, -0.3, -0.5]])
+    normal = np.tile([0.0, 0.6, 0.8], (3, 1, 1))
+    model = replace(
+        assemble_posespace(body, rig, bases, whole_rules(body, 3)), pairs=pairs, pair_weights=weights,
+        pair_normals=normal, pair_thickness=np.zeros(1),
+    )  # fmt: skip
+    solver = PoseSpaceSolver(body, rig, model)
+    pose = np.array([0.1, 0.2, 0.0, 0.3, -0.9, 0.4, 0.2, 0.1, 0.7])
+    state = solver.from_full(rig.positions(pose), 0 * rig.rest, 0 * rig.rest, pose=pose)
+    y = 0.01 * np.random.default_rng(0).standard_normal(7)
+    w, R = state.w[0], state.turns[0]
+    u = solver.positions(state._replace(y=np.array([y, y]))) - rig.positions(pose)
+    lift = PoseLift(body, rig, model)
+    assert np.abs(lift.rows(pose, w) @ y - u @ R).max() < 1e-6 * np.abs(u).max()
+    summed = np.tensordot(w, lift.sum_rows(pose, pairs[0], weights[0]), 1)
+    assert np.abs(summed @ y - weights[0] @ u[pairs[0]] @ R).max() < 1e-6 * np.abs(u).max()
+    gaps = Gaps(np.empty((1, 7)), np.empty(1), np.empty((2, 7)), np.empty(2), np.empty(1), np.empty(1, np.int64))
+    placed = solver._drive.place(pose)
+    assert collect_pairs(solver._tables, w, R, placed, np.zeros((1, 3)), 0.0, gaps) == 1
+    assert gaps.J[0] @ y == pytest.approx(normal[0, 0] @ (weights[0] @ u[pairs[0]] @ R), rel=1e-5)
 
 
 def _every_vertex(body: Body) -> dict[str, np.ndarray]:
