@@ -1,10 +1,12 @@
 """What the page is made of, without a page: scenes rebuilt, takes kept, numbers sorted into colours and plots."""
 
+import os
 import shlex
 import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -93,6 +95,21 @@ def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
             assert running.stdout.read() == ""  # viser says nothing of its own
         finally:
             running.kill()  # or one that does not stop is waited for
+
+
+def test_interrupt_while_kernels_compile_is_no_crash(source: Path, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as running:
+        try:
+            assert running.stdout is not None
+            assert any("http://" in line for line in running.stdout)
+            time.sleep(1.5)  # by now the page's own kernels compile
+            running.send_signal(signal.SIGINT)
+            assert running.wait(60) == 0
+        finally:
+            running.kill()
 
 
 @pytest.mark.parametrize("moment", ["while it is furnished", "between its last look and its rest"])

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from supple.linalg.small import point
 from supple.rig.row_sums import signed_sum
-from supple.rig.skeleton import place_joints
 
-__all__ = ["blend_frames", "blend_points", "fill_skin"]
+__all__ = ["blend_frames", "blend_places", "blend_points"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -22,18 +21,23 @@ IntArray = NDArray[np.int32]
 
 def blend_points(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray) -> FloatArray:
     """Points [m], (n, 3), moved by the blend of the motions R (j, 3, 3), t (j, 3) of their joints."""
-    motions, sides = _tabulate(R, t)
     moved = np.empty_like(points)
-    _fill_points(motions, sides, joints, weights, points, moved)
+    _fill_points(R, t, joints, weights, points, moved)
     return moved
 
 
 def blend_frames(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rotations (n, 3, 3) and t [m], (n, 3), of every vertex, blended from the motions of its joints."""
-    motions, sides = _tabulate(R, t)
     turns, shift = np.empty((len(weights), 3, 3)), np.empty((len(weights), 3))
-    _fill_frames(motions, sides, joints, weights, turns, shift)
+    _fill_frames(R, t, joints, weights, turns, shift)
     return turns, shift
+
+
+def blend_places(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray) -> FloatArray:
+    """Points [m] as `blend_points` moves them, and beside each its rotation, row by row, (n, 12)."""
+    out = np.empty((len(points), 12))
+    _fill_places(R, t, joints, weights, points, out)
+    return out
 
 
 @njit(cache=True, error_model="numpy")
@@ -74,8 +78,9 @@ def _quaternion(R: FloatArray) -> tuple[float, float, float, float]:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_points(
-    motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
+    R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
 ) -> None:
+    motions, sides = _tabulate(R, t)
     for i in range(len(points)):
         w, a, b, c, pw, pa, pb, pc = signed_sum(motions, joints, weights, i, sides)
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -89,14 +94,15 @@ def _fill_points(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _fill_frames(
-    motions: FloatArray, sides: FloatArray, joints: IntArray, weights: FloatArray, R: FloatArray, t: FloatArray
+    R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, turns: FloatArray, shift: FloatArray
 ) -> None:
+    motions, sides = _tabulate(R, t)
     for i in range(len(weights)):
         xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z = _frame(motions, sides, joints, weights, i)
-        R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = xx, xy, xz
-        R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = yx, yy, yz
-        R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = zx, zy, zz
-        t[i, 0], t[i, 1], t[i, 2] = x, y, z
+        turns[i, 0, 0], turns[i, 0, 1], turns[i, 0, 2] = xx, xy, xz
+        turns[i, 1, 0], turns[i, 1, 1], turns[i, 1, 2] = yx, yy, yz
+        turns[i, 2, 0], turns[i, 2, 1], turns[i, 2, 2] = zx, zy, zz
+        shift[i, 0], shift[i, 1], shift[i, 2] = x, y, z
 
 
 @point
@@ -117,22 +123,10 @@ def _frame(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def fill_skin(
-    pose: FloatArray,
-    parents: IntArray,
-    heads: FloatArray,
-    joints: IntArray,
-    weights: FloatArray,
-    points: FloatArray,
-    out: FloatArray,
+def _fill_places(
+    R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
 ) -> None:
-    """Fill out (n, 3) with points moved by a skeleton in a pose, or (n, 12) with their turns, too, row by row: what few
-    points cost is calls, and this is one."""
-    R, t = place_joints(pose, parents, heads)
     motions, sides = _tabulate(R, t)
-    if out.shape[1] == 3:
-        _fill_points(motions, sides, joints, weights, points, out)
-        return
     for i in range(len(points)):
         xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z = _frame(motions, sides, joints, weights, i)
         u, v, w = points[i, 0], points[i, 1], points[i, 2]

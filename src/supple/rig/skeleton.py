@@ -15,7 +15,7 @@ from supple.errors import SceneError
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 
-__all__ = ["Skeleton", "place_joints"]
+__all__ = ["Skeleton"]
 
 FloatArray = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Skeleton:
 
     def transforms(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
         """R (j, 3, 3) and t (j, 3) that take points of each bone from rest to the pose: x = R X + t."""
-        return place_joints(self.check(pose), self.parents, self.heads)
+        return _place_joints(self.check(pose), self.parents, self.heads)
 
     def check(self, pose: ArrayLike) -> FloatArray:
         """The pose as an array, refused when it does not fit."""
@@ -114,7 +114,7 @@ def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None
 
 
 @njit(cache=True)
-def place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArray) -> tuple[FloatArray, FloatArray]:
     """`Skeleton.transforms`."""
     count = len(parents)
     R, t = np.empty((count, 3, 3)), np.empty((count, 3))

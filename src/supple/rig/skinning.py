@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError, SuppleWarning
 from supple.rig import dual_quaternion, linear_blend
-from supple.rig.dual_quaternion import fill_skin
 from supple.rig.influences import Influences
 from supple.rig.skeleton import Skeleton
 from supple.rig.turns import nearest_rotations
@@ -94,8 +93,6 @@ class SkinnedRig:
         """x = A (X + u) + t for displaced rest positions X + u [m] of all vertices or the chosen ones, (k, 3)."""
         chosen = self.influences.pick(vertices)
         given = _check_points(points, len(chosen))
-        if vertices is None and self.mode == "dual_quaternion":
-            return self._place(pose, given, 3)
         R, t = self.skeleton.transforms(pose)
         return _BLENDS[self.mode].points(R, t, chosen.joints, chosen.weights, given)
 
@@ -136,16 +133,11 @@ class SkinnedRig:
         at displaced points [m], (n, 3)."""
         given = self.rest if points is None else points
         if self.mode == "dual_quaternion":
-            return self._place(pose, given, 12)
+            R, t = self.skeleton.transforms(pose)
+            return dual_quaternion.blend_places(R, t, self.influences.joints, self.influences.weights, given)
         A, t = self.frames(pose)
         x = (A @ given[:, :, None])[:, :, 0] + t
         return np.concatenate([x, nearest_rotations(A).reshape(-1, 9)], axis=1)
-
-    def _place(self, pose: FloatArray, points: FloatArray, numbers: int) -> FloatArray:
-        """Numbers of all vertices in a pose, as `fill_skin` has them, (n, 3 or 12)."""
-        bones, own, out = self.skeleton, self.influences, np.empty((len(points), numbers))
-        fill_skin(bones.check(pose), bones.parents, bones.heads, own.joints, own.weights, points, out)
-        return out
 
     def pull_back(self, pose: FloatArray, x: ArrayLike, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """X + u [m], (k, 3), of all vertices or the chosen ones from where they are in a pose, x [m], (k, 3).

@@ -103,10 +103,12 @@ def view_file(look: Look, listener: Listener, say: Say, warn: Say) -> dict[str, 
         say(line)
     with _serving(look, say, warn) as (server, stop):
         player = Player(built, builder)
-        Page(server, player, look.source, look.folder).start()
+        page = Page(server, player, look.source, look.folder)
+        page.start()
         if look.play:
             player.play()
         stop.run(player)
+        page.finish()
     return {"file": str(look.source), "method": built.solver.name}
 
 

@@ -58,6 +58,10 @@ class Page:
         """Begin to follow."""
         self._thread.start()
 
+    def finish(self) -> None:
+        """Wait until it follows no more: a thread that compiles as the interpreter ends aborts the process."""
+        self._thread.join()
+
     def _count(self) -> None:
         self._player.watch(len(self._server.get_clients()))
 
