@@ -129,7 +129,8 @@ def test_commands_are_ones_that_supple_knows(monkeypatch: pytest.MonkeyPatch, tm
     from supple.cli import app
 
     command = load(monkeypatch).make_command("supple", load(monkeypatch).paths_of(tmp_path, "a", "glTF"), 3, "full")
-    app.parse_args(command[1:], exit_on_error=False, print_error=False)
+    chosen, _, _ = app.parse_args(command[1:], exit_on_error=False, print_error=False)
+    assert chosen.__name__ == "run"
 
 
 def test_meshes_come_with_their_armature_and_all_that_it_moves(
