@@ -23,6 +23,7 @@ from supple.errors import SceneError, SuppleError
 from supple.io.posespace_file import save_posespace
 from supple.method import PoseSpaceModel
 from supple.rig import Rig, Root
+from supple.rig.turns import find_turns
 from supple.scene import Built, load_scene, prepare_scene, set_stage
 from supple.subspace.vertex_turns import VertexTurns
 
@@ -42,18 +43,19 @@ def stage_arrays(
 ) -> dict[str, NDArray[Any]]:
     """What the page knows of the rig in poses (k, p), and of the drawn surface.
 
-    Its vertices are sums by `shares` (s, c) of those of the mesh at `corners` (s, c). Where columns turn with the
-    flesh, `flesh` are its turns at the vertices that a step looks at, and `skin` those at the corners, each once.
+    Its vertices are sums by `shares` (s, c) of those of the mesh at `corners` (s, c). `flesh` are its turns at the
+    vertices that a step looks at, where columns turn with it or the rig knows its turns. In the first case `skin` are
+    those at the corners, each once.
     """
-    root, turns = Root.of(rig), {}
+    root, turns = Root.of(rig), dict[str, NDArray[Any]]()
+    if model.turning or find_turns(rig, poses[0]) is not None:
+        flesh = VertexTurns(body, rig, model.watched)
+        turns["flesh"] = np.array([flesh.turns(pose) for pose in poses])
     if model.turning:
         drawn, spun = np.unique(corners, return_inverse=True)
-        flesh, skin = (VertexTurns(body, rig, vertices) for vertices in (model.watched, drawn))
-        turns = {
-            "flesh": np.array([flesh.turns(pose) for pose in poses]),
-            "skin": np.array([skin.turns(pose) for pose in poses], np.float32),
-            "spun": spun.ravel().astype(np.int32),
-        }
+        skin = VertexTurns(body, rig, drawn)
+        turns["skin"] = np.array([skin.turns(pose) for pose in poses], np.float32)
+        turns["spun"] = spun.ravel().astype(np.int32)
     shapes = [rig.positions(pose) for pose in poses]
     return {
         "points": np.array([rig.embed(root.still(pose)) for pose in poses]),

@@ -8,8 +8,9 @@ export class Motion {
     this.values = JSON.parse(stage.values);
     this.frames = stage.points.shape[0];
     this.parts = {};
-    this.turning = "flesh" in stage;
-    for (const name of ["points", "placed", "turns", "surface", ...(this.turning ? ["flesh", "skin"] : [])]) {
+    this.turning = "skin" in stage;
+    this.turns = ["flesh", "skin"].filter((name) => name in stage);
+    for (const name of ["points", "placed", "turns", "surface", ...this.turns]) {
       const { data, shape } = stage[name];
       this.parts[name] = { data, size: shape.slice(1).reduce((product, count) => product * count, 1) };
     }
@@ -25,7 +26,7 @@ export class Motion {
     const first = Math.min(Math.floor(clamped), Math.max(last - 1, 0)), t = clamped - first;
     const mix = (name) => this.mix(name, first, t);
     const found = { point: mix("points"), placed: mix("placed"), turn: orthonormal(mix("turns")), surface: mix("surface") };
-    return this.turning ? { ...found, flesh: orthonormal(mix("flesh")), skin: orthonormal(mix("skin")) } : found;
+    return { ...found, ...Object.fromEntries(this.turns.map((name) => [name, orthonormal(mix(name))])) };
   }
 
   /** Cubic through the frames, with the slopes of their neighbours (Catmull and Rom). */

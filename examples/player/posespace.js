@@ -2,8 +2,8 @@
 //
 // A frame says where a rig is: { point (e), placed (v, 3) [m], turn (3, 3) }, the pose as a point, the vertices that a
 // step looks at, the turn of the root. Columns that turn with the flesh, U(p) = Q Σ w_i U_i with a turn Q of every vertex,
-// need flesh (v, 3, 3) as well: Q in the world. All arrays are flat, in rows; docs/files.md of supple has the layout of a
-// model.
+// need flesh (v, 3, 3) as well: Q in the world. So does drag, where the rig knows how it turns flesh. All arrays are flat,
+// in rows; docs/files.md of supple has the layout of a model.
 
 import { dot, factorise, invertDistances, norm, solve, sum } from "./dense.js";
 import { MATERIALS, cofactor, det, energy, hessian, product, stress, viscosity } from "./materials.js";
@@ -26,6 +26,7 @@ export class Character {
     [this.gravity, this.volumes, this.weights, this.masses] = ["gravity", "volumes", "weights", "masses"].map(all);
     this.firmness = all("stiffness").map(Math.log);
     [this.damping, this.drag] = values.damping;
+    this.drags = !this.blackBox && (this.damping > 0 || this.drag > 0);
     const unknown = values.materials.find((name) => !(name in MATERIALS));
     if (unknown) throw new Error(`the material ${unknown} is not known here: use ${Object.keys(MATERIALS).join(", ")}.`);
     if (file.pairs.shape[0]) throw new Error("contacts that open are not known here: train without [contact].");
@@ -77,6 +78,7 @@ export class Character {
     else this.feelRig(w, R, frame.placed, state, h, load);
     const ahead = begin.map((_, k) => (1 + ratio) * carried[0][k] - ratio * carried[1][k] + more[k]);
     this.carryTurns(w, state, R, ratio, ahead);
+    if (this.drags && !this.turning) this.takeAlong(w, R, frame, state, carried[0]);
     const reference = state.elastic + norm(load.map((x, k) => x - dot(S, k * r, begin, r)));
     const ca = 1 / (h * h), cv = this.damping / h;
     for (let k = 0; k < r; k++) load[k] += ca * ahead[k] + cv * carried[0][k];
@@ -207,6 +209,25 @@ export class Character {
     }
   }
 
+  /** What drag does not resist: displacements that the skin has turned since the step began, beside the root. */
+  takeAlong(w, R, frame, state, carried) {
+    const { rank: r, poses } = this, count = this.particles.length, now = this.fleshAt(frame);
+    for (let k = 0; k < count; k++) {
+      let mass = 0;
+      for (let i = 0; i < poses; i++) mass += w[i] * this.masses[i * count + k];
+      const u = [0, 0, 0];
+      for (let i = 0; i < poses; i++) if (state.w[0][i] > 0) for (let j = 0; j < 3; j++) {
+        u[j] += state.w[0][i] * dot(this.feeling, ((i * count + k) * 3 + j) * r, state.y[0], r);
+      }
+      const e = apply(now, 9 * k, applyBack(state.flesh[0], 9 * k, apply(state.turns[0], 0, u)));
+      const moved = applyBack(R, 0, e).map((x, j) => mass * (x - u[j]));
+      for (let i = 0; i < poses; i++) if (w[i] > 0) for (let j = 0; j < 3; j++) {
+        const row = ((i * count + k) * 3 + j) * r;
+        for (let l = 0; l < r; l++) carried[l] += w[i] * moved[j] * this.feeling[row + l];
+      }
+    }
+  }
+
   /** Take U(p)ᵀ M a from the load, a the second difference of the rig at the particles. */
   feelRig(w, R, placed, state, h, load) {
     const { rank: r, poses } = this, count = this.particles.length;
@@ -272,7 +293,7 @@ export class Character {
     }
   }
 
-  /** Drag by stiffness against strain beside what the root carries along. */
+  /** Drag by stiffness against strain beside what the rig takes along. */
   addDrag(M, carried, factor, S, load) {
     const { rank: r } = this, origin = carried.slice(), L = M.slice(), K = new Float64Array(r * r);
     if (!factorise(L, r)) return;
@@ -369,8 +390,8 @@ export class Character {
 
   /** Turns of the flesh at the particles, (i, 3, 3). */
   fleshAt({ flesh }) {
-    const out = new Float64Array(this.turning ? 9 * this.particles.length : 0);
-    if (this.turning) this.particles.forEach((vertex, k) => out.set(flesh.slice(9 * vertex, 9 * vertex + 9), 9 * k));
+    const seen = this.turning || this.drags, out = new Float64Array(seen ? 9 * this.particles.length : 0);
+    if (seen) this.particles.forEach((vertex, k) => out.set(flesh.slice(9 * vertex, 9 * vertex + 9), 9 * k));
     return out;
   }
 

@@ -110,8 +110,8 @@ def far_apart(solver: PoseSpaceSolver, states, reference) -> float:
     return float(np.sqrt(wrong / size))
 
 
-def both(body, rig, held, model, pose, h, steps, *forces, **options):
-    solver = PoseSpaceSolver(body, rig, model, tolerance=1e-7)
+def both(body, rig, held, model, pose, h, steps, *forces, stiffnesses: int = 4, **options):
+    solver = PoseSpaceSolver(body, rig, model, tolerance=1e-7, max_stiffnesses=stiffnesses)
     full = FullSolver(body, rig=rig, rest="posed", tolerance=1e-8)
     return far_apart(solver, *(drive(one, held, pose, h, steps, *forces, **options) for one in (solver, full)))
 

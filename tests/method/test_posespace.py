@@ -176,6 +176,28 @@ def test_the_whole_pipeline_follows_the_full_solver() -> None:
     assert both(body, rig, held, assemble(body, rig, bases, rules), stop_hard, 1 / 90, 75) < 0.02
 
 
+def test_half_way_between_poses_it_is_as_if_basis_and_rules_had_been_made_there() -> None:
+    # Fig. 10 of [XB16]: what is interpolated against what is computed anew, in a beam that drops and swings
+    body, rig, held = bend_beam(12)
+    poses = np.radians(np.linspace(-135.0, 135.0, 9))[:, None]
+    middle, tolerance = poses[1:3].mean(axis=0), 0.02
+    shown = []
+    for examples in (poses, middle[None]):
+        bases = build_pose_bases(body, rig, examples, 12, alignments=("world",))
+        rules = train_pose_rules(body, rig, bases, tolerance, np.random.default_rng(0))
+        for who in (rules, whole_rules(body, len(examples))):
+            solver = PoseSpaceSolver(body, rig, assemble(body, rig, bases, who))
+            states = drive(solver, held, lambda time: middle, 1 / 90, 60)
+            shown.append(np.array([solver.positions(state) for state in states]) - rig.positions(middle))
+    both_, basis, own, exact = shown
+    heavy = np.sqrt(body.mass)[:, None]
+    size = np.linalg.norm(heavy * exact)
+    assert np.abs(exact).max() > 0.02
+    assert np.linalg.norm(heavy * (basis - exact)) < tolerance * size  # the basis alone
+    assert np.linalg.norm(heavy * (both_ - basis)) < tolerance * size  # the rule alone, in that basis
+    assert np.linalg.norm(heavy * (both_ - own)) < tolerance * size
+
+
 @pytest.mark.parametrize("rate", [90, 30])
 def test_hard_stops_stay_bounded(rate: int) -> None:
     body, rig, held = bend_beam(8, 1e6, (0.0, 0.0))

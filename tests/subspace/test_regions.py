@@ -59,6 +59,39 @@ def test_columns_are_zero_outside_fade_to_the_rim_and_are_independent() -> None:
         assert np.allclose(mass[:6, :6], np.eye(6), atol=1e-9)
 
 
+def test_localised_modes_leave_no_seam() -> None:
+    """Columns strain hardly at the rim of their region, and flesh pulled there less than elsewhere: where they are cut
+    off instead of fading, both are worst at the rim."""
+    body, rig = bent_beam("core")
+    shape = rig.positions(np.array([0.5]))
+    posed, tets, x = body.posed(shape), body.mesh.tets, rig.rest
+    stiffness, inverse = RestStiffness(posed, shape), np.linalg.inv(shape[tets[:, 1:]] - shape[tets[:, :1]])
+    pull = np.zeros((len(x), 3))
+    pull[(np.abs(x[:, 0] - 0.45) < 0.06) & (x[:, 1] > 0.055), 1] = 1.0  # where the regions overlap
+
+    def strain(U: np.ndarray) -> np.ndarray:
+        """Largest derivative of columns in each tet, (t, k)."""
+        fields = U.reshape(len(x), 3, -1)
+        return np.abs(np.einsum("tbe,teak->tabk", inverse, fields[tets[:, 1:]] - fields[tets[:, :1]])).max(axis=(1, 2))
+
+    faded = find_regions(body.mesh, ENDS)
+    nearest = faded.weights.argmax(axis=0)
+    at_rims, pulled = [], []
+    for regions in (faded, Regions.of([(nearest == k) * 1.0 for k in range(2)])):
+        U = PoseColumns(regions=regions).make(posed, shape, 24)
+        inside = regions.weights[:, tets] > 0.0
+        rims = inside.any(axis=2) & ~inside.all(axis=2)  # (2, t)
+        sizes, owners = strain(U), np.repeat([0, 1], 12)
+        at_rims.append(max(sizes[rims[owner], k].max() / sizes[:, k].max() for k, owner in enumerate(owners)))
+        K = U.T @ stiffness.spread(stiffness.matrix @ stiffness.gather(U))
+        answer = strain(U @ np.linalg.solve(K, U.T @ pull.reshape(-1, 1)))[:, 0]
+        pulled.append(answer[rims.any(axis=0)].max() / answer.max())
+    assert at_rims[0] < 0.2
+    assert at_rims[1] == 1.0
+    assert pulled[0] < 0.7
+    assert pulled[1] == 1.0
+
+
 def test_a_poke_in_one_region_hardly_moves_another() -> None:
     body, rig = bent_beam("core")
     shape = rig.rest

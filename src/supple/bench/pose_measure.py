@@ -21,7 +21,7 @@ from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_particles
 from supple.method.posespace_state import PoseSpaceState
 from supple.method.posespace_surface import PoseSurface
-from supple.method.posespace_turning import turn_particles
+from supple.method.posespace_turning import drag_particles, turn_particles
 from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses
@@ -175,7 +175,7 @@ def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -
     R = np.eye(3) if turning else turns[0]
 
     def look() -> None:
-        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, R, 1.0, single, table)
+        pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turning, R, 1.0, single, table)
 
     def push() -> None:
         common = t.particles, t.masses, t.rows, t.reach, w
@@ -186,6 +186,8 @@ def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -
             )
         else:
             push_particles(*common, R, placed, driven.places[0], 1.0 / FPS, out)
+            if placed.shape[1] > 3:
+                drag_particles(*common, state.w[0], state.y[0], handed, placed, driven.places[0, 0], carried[0])
         mix_products(t.gram, t.blocks, w, state.w, state.y, M, carried)
 
     def turn() -> None:

@@ -55,7 +55,9 @@ class PoseDrive:
         self._tolerance, self._most, self._is_static, self._friction = tolerance, most, is_static, friction
         self._handles = PoseHandles(lift, model.gravity, mass * model.stiffest)
         self._part = pick_part(rig, model.watched)
-        self._turning = VertexTurns(body, rig, model.watched) if model.turning else None
+        damping = body.damping
+        drags = not is_static and (damping.mass > 0.0 or damping.stiffness > 0.0) and not lift.is_black_box
+        self._turning = VertexTurns(body, rig, model.watched) if model.turning or drags else None
 
     def pose_of(self, moment: Moment) -> FloatArray:
         """The pose of a moment, which must have one."""
@@ -109,7 +111,7 @@ class PoseDrive:
                 h, h / state.step, moves, damping.mass, damping.stiffness, factor, self._tolerance,
                 self._floor * factor, self._noise, *self._most, factor * state.elastic,
             )  # fmt: skip
-        if self._turning is not None:
+        if self._model.turning:
             out[:, 15] = self._lift.is_black_box
             if gravity is not None:
                 out[:, 12:15] = gravity

@@ -15,16 +15,16 @@ def pad_width(rank: int) -> int:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def pose_elements(edges, spans, weights, volumes, corners, w, placed, R, scale, single, table):
+def pose_elements(edges, spans, weights, volumes, corners, w, placed, turning, R, scale, single, table):
     """Fill `single` (c, 9, k) with G, and table[0] with volumes times weights; the least ratio of an element's volume
     to its own at rest, and whose it is.
 
     edges: what the columns change from the first corner to corner a + 1 along axis i, at 3 i + a, (m, 9, columns) of
     one element after another; spans (c, 2): where those of an element begin, and how many columns it knows.
-    placed [m] (v, 3) in the world, corners (c, 4) among them, R the root's turn. If columns turn with the flesh, its
-    turns stand beside the places, (v, 12), edges are the columns at the corners, (m, 12, columns), and R is the unit.
+    placed [m] (v, 3) in the world, corners (c, 4) among them, R the root's turn. If columns are turning with the flesh,
+    its turns stand beside the places, (v, 12), edges are the columns at the corners, (m, 12, columns), and R is the
+    unit.
     """
-    turning = placed.shape[1] > 3
     lines = 12 if turning else 9
     turn = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
     worst, who = np.inf, 0

@@ -80,7 +80,7 @@ def collect_pairs(t, w, R, placed, begin, friction, gaps):
         rows[:] = 0.0
         for i in range(w.size):
             if w[i] > 0.0:
-                if placed.shape[1] > 3:
+                if t.pair_rows.shape[2] > 3:
                     _add_turned(w[i], t.pair_rows[k, i], R, placed, t.pairs[k], rows)
                 else:
                     rows += w[i] * t.pair_rows[k, i]

@@ -31,8 +31,8 @@ class PoseSpaceState(NamedTuple):
     turns: FloatArray
     """Of the root, (2, 3, 3)."""
     particles: FloatArray
-    """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3). If columns turn with
-    the flesh, its turns there, now and a step ago, stand beside them, row by row, (2, i, 12)."""
+    """Where the rig has the particles of its inertia [m], and their velocities [m/s], (2, i, 3). Turns of the flesh
+    there, now and a step ago, stand beside them, row by row, (2, i, 12), where a step looks at them."""
     step: float
     """What lies between the two [s]."""
     elastic: float = 0.0

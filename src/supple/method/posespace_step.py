@@ -6,8 +6,8 @@ is the step of backward Euler in full space, seen from the basis at its end:
     U(p)ᵀ M (u - û) / h² + α U(p)ᵀ M (u - u_n) / h + f(Φ(p), u) = f_ext - U(p)ᵀ M a,   û = u_n + h u̇_n,
 
 where a is the second difference of the rig. Eq. (5) of [XB16] holds q instead and loses what the moving basis does.
-Columns are not brought to unit mass: that scales y and changes no u. Drag by mass is felt by motion beside the root,
-drag by stiffness by strain beside what the root carries along.
+Columns are not brought to unit mass: that scales y and changes no u. Drag is that of full space: by mass it is felt by
+motion beside the rig, by stiffness by strain beside what the rig takes along.
 """
 
 from collections.abc import Callable
@@ -146,8 +146,8 @@ class Driven(NamedTuple):
     points: FloatArray
     """Poses at the end as points [m], (b, e)."""
     placed: FloatArray
-    """Vertices that the step looks at, where the rig has them at the end [m], (b, v, 3); if columns turn with the
-    flesh, with its turns there, row by row, (b, v, 12)."""
+    """Vertices that the step looks at, where the rig has them at the end [m], (b, v, 3); with turns of the flesh there,
+    row by row, (b, v, 12), if columns turn with it or if there is drag and the rig knows its turns."""
     turns: FloatArray
     """Of the root at the end, at the beginning and a step earlier, (b, 3, 3, 3)."""
     y: FloatArray
@@ -228,9 +228,11 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     copy_into(begin[0], y[0])
     table = np.empty((4, count))
     copy_into(t.moduli.reshape(3 * count), table.reshape(4 * count)[count:])
-    turning = placed.shape[1] > 3
+    turning = t.pair_rows.shape[2] > 3
     own = np.eye(3) if turning else R  # turned columns are seen from the world
-    worst, who = pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, own, scale, single, table)
+    worst, who = pose_elements(
+        t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turning, own, scale, single, table
+    )
     for i in range(6):
         told[i] = 0.0
     if not worst > FLAT:
@@ -258,6 +260,11 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
         turns = np.empty((2, 3, 3))
         if t.turned.shape[0] and turn_away(driven.turns[b], ratio, turns):
             turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
+        if not turning and placed.shape[1] > 3:
+            drag_particles(
+                t.particles, t.masses, t.rows, t.reach, w, before[0], begin[0], driven.turns[b], placed,
+                driven.places[b, 0], carried[0],
+            )  # fmt: skip
     ca, cv = moves / (h * h), moves * alpha / h
     reference = elastic + size_acting(S, load, begin[0])
     for i in range(rank):

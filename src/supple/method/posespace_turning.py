@@ -1,4 +1,6 @@
-"""Inertia and gravity of columns that turn with the flesh: U(p) = Q(p) Ū(w) with a turn Q of every vertex.
+"""What turning flesh does to motion: inertia and gravity of columns that turn with it, and the drag of all others.
+
+Columns that turn are U(p) = Q(p) Ū(w) with a turn Q of every vertex.
 
 Mass needs no more than the products Ū_iᵀ M Ū_j, for the turns cancel. What carries motion from one basis to the next is
 
@@ -7,13 +9,14 @@ Mass needs no more than the products Ū_iᵀ M Ū_j, for the turns cancel. What 
 of which products have the first term, exactly, and the vertices of the rule of inertia the second. That is small, and
 does no work to first order whatever the weights are, for Q(a)ᵀQ(b) - 1 is then antisymmetric. The turn of the root is
 in all Q. Drag resists motion beside the rig, as in full space: flesh of a rig that knows its turns is taken along by
-them, and for that the first term is all; that of a black box is taken along by its root alone.
+them, and for that the first term is all; that of a black box is taken along by its root alone. Columns that do not turn
+lack what the skin turns beside the root: of drag, the same vertices have that.
 """
 
 import numpy as np
 from numba import njit
 
-__all__ = ["turn_particles"]
+__all__ = ["drag_particles", "turn_particles"]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -68,6 +71,47 @@ def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, 
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def drag_particles(particles, masses, rows, reach, w, before, y, turns, placed, places, carried):
+    """Add U(p)ᵀ M (T - 1) u to carried (r,), with u = U(before) y as a root sees it, before (m,), y (r,), and T what
+    the skin turns it by beside the root.
+
+    placed (v, 12) and places (i, 12) have turns of the skin at the end and at the beginning beside places; turns
+    (3, 3, 3) are those of the root.
+    """
+    rank, R = carried.size, turns[0]
+    line, total = np.empty((3, rank), np.float32), np.zeros((1, rank), np.float32)
+    shared = np.empty((w.size, rank), np.float32)
+    for i in range(w.size):
+        for l in range(rank):
+            shared[i, l] = before[i] * y[l]
+    push, u, e = np.empty((1, 3), np.float32), np.empty(3), np.empty(3)
+    for k in range(particles.size):
+        first, last = reach[k, 0], reach[k, 1]
+        now, past, mass = placed[particles[k], 3:], places[k, 3:], 0.0
+        for i in range(w.size):
+            mass += w[i] * masses[i, k]
+        u[0], u[1], u[2] = _displace(rows[k], before, shared, first, last)
+        _turn(turns[1], u, e)
+        a = past[0] * e[0] + past[3] * e[1] + past[6] * e[2]
+        b = past[1] * e[0] + past[4] * e[1] + past[7] * e[2]
+        c = past[2] * e[0] + past[5] * e[1] + past[8] * e[2]
+        for i in range(3):
+            e[i] = now[3 * i] * a + now[3 * i + 1] * b + now[3 * i + 2] * c
+        for j in range(3):
+            push[0, j] = mass * (R[0, j] * e[0] + R[1, j] * e[1] + R[2, j] * e[2] - u[j])
+        _blend(rows[k], w, first, last, line)
+        _add_lines(line, push, first, last, total)
+    for i in range(rank):
+        carried[i] += total[0, i]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _turn(R, x, out):
+    for i in range(3):
+        out[i] = R[i, 0] * x[0] + R[i, 1] * x[1] + R[i, 2] * x[2]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _turn_on(now, then, e, out):
     """What was e in the world while the root was turned by `then`, carried on with it: now thenᵀ e."""
     a = then[0, 0] * e[0] + then[1, 0] * e[1] + then[2, 0] * e[2]
@@ -116,9 +160,9 @@ def _blend(rows, w, first, last, out):
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _add_lines(line, push, first, last, out):
-    """Add the products of three pushes (3, 3) with a line (3, r) to out (3, r)."""
+    """Add the products of pushes (k, 3) with a line (3, r) to out (k, r)."""
     x, y, z = line[0, first:last], line[1, first:last], line[2, first:last]
-    for n in range(3):
+    for n in range(push.shape[0]):
         a, b, c, own = push[n, 0], push[n, 1], push[n, 2], out[n, first:last]
         for l in range(own.size):
             own[l] += a * x[l] + b * y[l] + c * z[l]

@@ -7,7 +7,7 @@ from numba import boolean, float32, float64, int64, types
 from supple.method.posespace_elements import pose_elements
 from supple.method.posespace_products import mix_products, turn_products
 from supple.method.posespace_pushes import push_handles, push_particles
-from supple.method.posespace_turning import turn_particles
+from supple.method.posespace_turning import drag_particles, turn_particles
 
 __all__ = ["PIECES", "SQUARE", "minimise_types"]
 
@@ -20,7 +20,10 @@ _ROOM = _single_cube, boolean[:, ::1], _singles, _single  # roots, their signs, 
 PIECES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (
         pose_elements,
-        (_single, _table, _matrix, _numbers, _table, _numbers, _matrix, _matrix, float64, _single_cube, _matrix),
+        (
+            _single, _table, _matrix, _numbers, _table, _numbers, _matrix, boolean, _matrix, float64, _single_cube,
+            _matrix,
+        ),
     ),
     (push_handles, (float64[:, :, :, ::1], _numbers, _matrix, _matrix, _matrix, _matrix, _numbers)),
     (
@@ -34,6 +37,13 @@ PIECES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
         (
             int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _matrix, _matrix, _cube, _matrix, _cube,
             _numbers, _numbers, _matrix, _numbers,
+        ),
+    ),
+    (
+        drag_particles,
+        (
+            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _numbers, _numbers, _cube, _matrix, _matrix,
+            _numbers,
         ),
     ),
     (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.rig import Rig
+from supple.rig import Rig, Root
 from supple.rig.turns import find_turns
 
 __all__ = ["RigCarry"]
@@ -25,7 +25,7 @@ class RigCarry:
     end: FloatArray
     """Φ of the second [m], (n, 3)."""
     turns: FloatArray | None
-    """T, (n, 3, 3); None for rigs that are black boxes, which turn nothing."""
+    """T, (n, 3, 3), for rigs that are black boxes that of their root; None where they have none, and turn nothing."""
 
     @classmethod
     def between(cls, rig: Rig, begin: FloatArray, end: FloatArray) -> "RigCarry":
@@ -33,7 +33,9 @@ class RigCarry:
         places = rig.positions(begin), rig.positions(end)
         first, last = find_turns(rig, begin), find_turns(rig, end)
         if first is None or last is None:
-            return cls(*places, None)
+            root = Root.of(rig)
+            turn = root.turn(end) @ root.turn(begin).T
+            return cls(*places, np.tile(turn, (len(rig.rest), 1, 1)) if root.turns else None)
         return cls(*places, np.einsum("nik,njk->nij", last, first))
 
     def move(self, x: FloatArray) -> FloatArray:
