@@ -158,7 +158,8 @@ class PoseSpaceSolver:
         return state.pack()
 
     def unpack(self, arrays: Arrays) -> PoseSpaceState:
-        return PoseSpaceState.unpack(arrays)
+        state = PoseSpaceState.unpack(arrays)
+        return state if state.particles.shape[2] == self._drive.width else self._drive.refit(state)
 
     def describe(self) -> list[str]:
         model = self.model

@@ -79,6 +79,21 @@ class PoseDrive:
         """Vertices that a step looks at, as in `Driven.placed`, (v, 3 or 12)."""
         return self._look(pose, pose[None], np.zeros((2, 3, 3)))[0]
 
+    @property
+    def width(self) -> int:
+        """Numbers that a step knows of a vertex: its place, and its turn where that is looked at."""
+        return 3 if self._turning is None else 12
+
+    def refit(self, state: PoseSpaceState) -> PoseSpaceState:
+        """The same state with turns of the flesh at its particles, or without, as steps look at them: whether they do
+        depends on damping, too, which may have changed."""
+        places = state.particles[..., :3]
+        if self._turning is None:
+            return state._replace(particles=np.ascontiguousarray(places))
+        who = np.searchsorted(self._model.watched, self._model.particles)
+        turns = [self.place(pose)[who, 3:] for pose in state.poses]
+        return state._replace(particles=np.concatenate([places, turns], axis=2))
+
     def _look(
         self, pose: FloatArray, poses: FloatArray, turns: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
