@@ -152,6 +152,27 @@ def test_drag_of_a_limb_that_turns_fast_is_that_of_full_space(alignment: Alignme
     assert both(body, rig, held, model, swing, 1 / 60, 40, DOWN, stiffnesses=50) < 0.1
 
 
+def test_damping_may_come_and_go_in_the_middle_of_a_run() -> None:
+    """A state without turns at its particles gets them, and one that has them loses them."""
+    body, rig, held = rooted_beam(6, Damping(0.0))
+    poses = bent_poses()
+    model = assemble_posespace(body, rig, pose_bases(body, rig, poses, 6, 6), whole_rules(body, 3))
+    still, damped = (
+        PoseSpaceSolver(replace(body, damping=damping), rig, model) for damping in (Damping(), Damping(0.5, 0.01))
+    )
+
+    def swing(time: float) -> np.ndarray:
+        return np.sin(7.0 * time) * poses[1]
+
+    for first, second in ((still, damped), (damped, still)):
+        state = drive(first, held, swing, 0.02, 3)[-1]
+        moved = second.unpack(first.pack(state))
+        assert moved.particles.shape[2] != state.particles.shape[2]
+        own = drive(second, held, swing, 0.02, 3)[-1]
+        np.testing.assert_allclose(moved.particles, own.particles, atol=1e-12)
+        drive(second, held, swing, 0.02, 1, state=moved)
+
+
 def test_black_box_turns_are_those_of_the_tets_around() -> None:
     body, rig, _ = bend_beam(6)
     who = np.array([3, 20, 21])

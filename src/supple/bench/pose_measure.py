@@ -164,15 +164,15 @@ def time_steps(solver: PoseSpaceSolver, steps: Sequence[Inputs]) -> float:
 
 def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -> Row:
     """Milliseconds of the compiled step as a whole, and of its parts on their own, as in Table 2."""
-    _, turns, driven = solver._drive.gather([state], [inputs])
+    driven = solver._drive.gather([state], [inputs])[1]
     t, scratch = solver._tables, solver._scratch
     w, rank = state.w[0], solver.rank
     single, table = scratch[1], np.empty((4, len(t.volumes)))
     table[1:] = t.moduli
     M, carried, out = np.empty((rank, rank)), np.empty((2, rank)), np.zeros(rank)
-    placed, past = driven.placed[0], turns[0].T @ state.turns - np.eye(3)
+    placed, past = driven.placed[0], driven.turns[0, 0].T @ state.turns - np.eye(3)
     turning, handed = solver.model.turning, driven.turns[0]
-    R = np.eye(3) if turning else turns[0]
+    R = np.eye(3) if turning else handed[0]
 
     def look() -> None:
         pose_elements(t.edges, t.spans, t.weights, t.volumes, t.corners, w, placed, turning, R, 1.0, single, table)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,6 @@ from supple.rig.pose_weights import PoseWeights
 from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.newton import NewtonFailure
-from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["PoseSpaceSolver"]
 
@@ -99,13 +99,12 @@ class PoseSpaceSolver:
         return self.from_full(x, np.zeros_like(x), np.zeros_like(x), inputs.begin.time, pose=pose)
 
     def step(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Report]:
-        watch, tally = Stopwatch(), Tally()
+        began, tally = perf_counter(), Tally()
         state, inputs = self._take_events(state, inputs)
         state = advance(self._single, state, inputs, tally, self.body, self.is_static)
-        spent = watch.finish()
-        touching = tally.touching
+        spent, touching = 1e3 * (perf_counter() - began), tally.touching
         return state, Report(
-            {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
+            {"step": spent, "other": 0.0, "total": spent}, tally.newton, 0, "reduced", 0.0,
             contacts=0 if touching is None else len(touching), estimated_error=self.model.error,
             residual=tally.residual, converged=tally.converged, halvings=tally.halvings, contact_rounds=tally.rounds,
             contact_settled=tally.settled, touching=touching,
@@ -159,7 +158,8 @@ class PoseSpaceSolver:
         return state.pack()
 
     def unpack(self, arrays: Arrays) -> PoseSpaceState:
-        return PoseSpaceState.unpack(arrays)
+        state = PoseSpaceState.unpack(arrays)
+        return state if state.particles.shape[2] == self._drive.width else self._drive.refit(state)
 
     def describe(self) -> list[str]:
         model = self.model
@@ -199,7 +199,7 @@ class PoseSpaceSolver:
         stops: Stops | None = None,
     ) -> list[PoseSpaceState | NewtonFailure]:
         """States at the end of steps, or why there is none."""
-        poses, turns, driven = self._drive.gather(states, inputs, stops)
+        poses, driven = self._drive.gather(states, inputs, stops)
         stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
         out: list[PoseSpaceState | NewtonFailure] = []
         for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
@@ -209,13 +209,13 @@ class PoseSpaceSolver:
                 self._rigged.at(one.end)  # says which
             if status not in (CONVERGED, CAPPED):
                 y, w = stepped.y[b, 0], stepped.w[b, 0]
-                out.append(self._failure(state, one, poses[b], y, w, residual, int(status)))
+                out.append(self._failure(state, one, poses[b][0], y, w, residual, int(status)))
                 continue
             tally.residual = max(tally.residual, residual)
             tally.converged &= status == CONVERGED
+            now = poses[b], stepped.y[b], stepped.w[b], driven.turns[b, :2], stepped.places[b]
             own = elastic / state.live.stiffness
-            now = stepped.y[b], stepped.w[b], turns[b], stepped.places[b]
-            out.append(state.follow(one.end.time, poses[b], *now, one.duration, own))
+            out.append(PoseSpaceState(one.end.time, *now, one.duration, own, state.live))
         return out
 
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:

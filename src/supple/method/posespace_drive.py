@@ -23,13 +23,14 @@ from supple.rig import Rig
 from supple.rig.part import pick_part
 from supple.rig.pose import check_pose
 from supple.rig.root import Root
+from supple.rig.skin_look import SkinLook
 from supple.solve.inputs import Inputs, Moment
 from supple.subspace.vertex_turns import VertexTurns
 
 __all__ = ["PoseDrive"]
 
 FloatArray = NDArray[np.float64]
-_STILL = np.eye(3)
+_STILL = np.tile(np.eye(3), (3, 1, 1))  # turns of what has no root
 
 
 class PoseDrive:
@@ -58,6 +59,11 @@ class PoseDrive:
         damping = body.damping
         drags = not is_static and (damping.mass > 0.0 or damping.stiffness > 0.0) and not lift.is_black_box
         self._turning = VertexTurns(body, rig, model.watched) if model.turning or drags else None
+        self._skin = SkinLook.of(self._part, self.root)
+        self._row = np.array([
+            0.0, 0.0, not is_static, damping.mass, damping.stiffness, 1.0, tolerance, self._floor, self._noise, *most,
+            0.0, 0.0, 0.0, 0.0, model.turning and lift.is_black_box,
+        ])  # fmt: skip
 
     def pose_of(self, moment: Moment) -> FloatArray:
         """The pose of a moment, which must have one."""
@@ -71,23 +77,51 @@ class PoseDrive:
 
     def place(self, pose: FloatArray) -> FloatArray:
         """Vertices that a step looks at, as in `Driven.placed`, (v, 3 or 12)."""
-        return self._part.positions(pose) if self._turning is None else self._turning.place(pose)
+        return self._look(pose, pose[None], np.zeros((2, 3, 3)))[0]
+
+    @property
+    def width(self) -> int:
+        """Numbers that a step knows of a vertex: its place, and its turn where that is looked at."""
+        return 3 if self._turning is None else 12
+
+    def refit(self, state: PoseSpaceState) -> PoseSpaceState:
+        """The same state with turns of the flesh at its particles, or without, as steps look at them: whether they do
+        depends on damping, too, which may have changed."""
+        places = state.particles[..., :3]
+        if self._turning is None:
+            return state._replace(particles=np.ascontiguousarray(places))
+        who = np.searchsorted(self._model.watched, self._model.particles)
+        turns = [self.place(pose)[who, 3:] for pose in state.poses]
+        return state._replace(particles=np.concatenate([places, turns], axis=2))
+
+    def _look(
+        self, pose: FloatArray, poses: FloatArray, turns: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What `SkinLook.at` tells, of any rig."""
+        if self._skin is not None:
+            return self._skin.at(pose, poses, turns, self._turning is not None)
+        placed = self._part.positions(pose) if self._turning is None else self._turning.place(pose)
+        root = np.array((self.root.turn(pose), *turns)) if self.root.turns else _STILL
+        return placed, self.embed(pose), root, np.array((pose, poses[0]))
 
     def gather(
         self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None = None
-    ) -> tuple[list[FloatArray], list[FloatArray], Driven]:
-        """Poses at the end of steps, the turns of the root there, and what the compiled step takes."""
+    ) -> tuple[list[FloatArray], Driven]:
+        """Poses at the end of steps and before, (2, p) each, and what the compiled step takes."""
         poses = [self.pose_of(one.end) for one in inputs]
-        turns = [self.root.turn(pose) for pose in poses] if self.root.turns else [_STILL] * len(poses)
+        placed, points, turns, both = zip(
+            *[self._look(pose, state.poses, state.turns) for pose, state in zip(poses, states, strict=True)],
+            strict=True,
+        )
         handles, pulls, stiffness, gravity = self._handles.gather(
             [(state.live.forces(one.end.forces), state.live) for state, one in zip(states, inputs, strict=True)],
             self._rig,
             poses,
         )
         driven = Driven(
-            _stack([self.embed(pose) for pose in poses]),
-            _stack([self.place(pose) for pose in poses]),
-            _join_turns(turns, states),
+            _stack(points),
+            _stack(placed),
+            _stack(turns),
             _stack([state.y for state in states]),
             _stack([state.w for state in states]),
             _stack([state.particles for state in states]),
@@ -97,24 +131,20 @@ class PoseDrive:
             self._settings(states, inputs, gravity),
             self._find_stops(states, inputs, stops),
         )
-        return poses, turns, driven
+        return list(both), driven
 
     def _settings(
         self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], gravity: FloatArray | None
     ) -> FloatArray:
         """As in `Driven.scalars`, (b, 16)."""
-        damping, moves = self._body.damping, float(not self._is_static)
-        out = np.zeros((len(states), 16))
+        out = np.tile(self._row, (len(states), 1)) if len(states) > 1 else self._row[None].copy()
         for row, state, one in zip(out, states, inputs, strict=True):
             h, factor = one.duration, state.live.stiffness
-            row[:12] = (
-                h, h / state.step, moves, damping.mass, damping.stiffness, factor, self._tolerance,
-                self._floor * factor, self._noise, *self._most, factor * state.elastic,
-            )  # fmt: skip
-        if self._model.turning:
-            out[:, 15] = self._lift.is_black_box
-            if gravity is not None:
-                out[:, 12:15] = gravity
+            row[0], row[1], row[11] = h, h / state.step, factor * state.elastic
+            if factor != 1.0:
+                row[5], row[7] = factor, self._floor * factor
+        if self._model.turning and gravity is not None:
+            out[:, 12:15] = gravity
         return out
 
     def _find_stops(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None) -> Stops:
@@ -139,14 +169,6 @@ class PoseDrive:
         return np.asarray(np.einsum("kv,kvi->ki", self._model.pair_weights, x) @ state.turns[0])
 
 
-def _join_turns(turns: list[FloatArray], states: Sequence[PoseSpaceState]) -> FloatArray:
-    """Of roots at the end, at the beginning and a step earlier, (b, 3, 3, 3)."""
-    out = np.empty((len(turns), 3, 3, 3))
-    for b, (turn, state) in enumerate(zip(turns, states, strict=True)):
-        out[b, 0], out[b, 1:] = turn, state.turns
-    return out
-
-
-def _stack(arrays: list[FloatArray]) -> FloatArray:
+def _stack(arrays: Sequence[FloatArray]) -> FloatArray:
     """The same with one more axis in front."""
     return arrays[0][None] if len(arrays) == 1 else np.array(arrays)

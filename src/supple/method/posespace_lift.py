@@ -5,6 +5,7 @@ vertex has a turn R(p) of its own. Nothing else tells the two apart.
 """
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Body
@@ -33,16 +34,19 @@ class PoseLift:
         self.is_black_box: bool = find_turns(rig, rig.neutral, np.zeros(1, np.int64)) is None
         """Whether the rig does not tell how flesh turns."""
         self._around: dict[bytes, VertexTurns] = {}
+        self._all: VertexTurns | None = None
 
     def place(self, state: PoseSpaceState, vertices: Vertices = None, when: int = 0) -> FloatArray:
         """Positions of all or of chosen vertices [m], (v, 3), now or a step ago."""
         chosen = self._columns if vertices is None else self._columns[:, vertices]
+        rows = chosen.reshape(len(chosen), -1, chosen.shape[3])  # one product for an example, not one for a vertex
         w, y, pose = state.w[when], state.y[when].astype(np.float32), state.poses[when]
-        u = sum(w[i] * (chosen[i] @ y).astype(np.float64) for i in np.flatnonzero(w))
-        x = self._rig.positions(pose, vertices)
+        u = np.zeros((chosen.shape[1], 3))
+        for i in np.flatnonzero(w):
+            u += w[i] * (rows[i] @ y).astype(np.float64).reshape(-1, 3)
         if self.turning:
-            return np.asarray(x + np.einsum("vij,vj->vi", self._turns(pose, vertices), u))
-        return np.asarray(x + u @ state.turns[when].T)
+            return _turn_on(self._place(pose, vertices), u)
+        return np.asarray(self._rig.positions(pose, vertices) + u @ state.turns[when].T)
 
     def rows(self, pose: FloatArray, w: FloatArray, vertices: Vertices = None) -> FloatArray:
         """U(p) at all or chosen vertices, in the frame of the root, (v, 3, r), for weights of the examples (m,)."""
@@ -57,6 +61,14 @@ class PoseLift:
         if self.turning:
             rows = self._still_turns(pose, vertices) @ rows
         return np.asarray(np.einsum("v,mvkr->mkr", np.asarray(weights, np.float64), rows))
+
+    def _place(self, pose: FloatArray, vertices: Vertices) -> FloatArray:
+        """Places of the rig and turns of the flesh beside them, row by row, (v, 12)."""
+        if vertices is None:
+            self._all = self._all or VertexTurns(self._body, self._rig, np.arange(len(self._body.mass)))
+            return self._all.place(pose)
+        turns = self._turns(pose, vertices).reshape(-1, 9)
+        return np.concatenate([self._rig.positions(pose, vertices), turns], axis=1)
 
     def _still_turns(self, pose: FloatArray, vertices: Vertices) -> FloatArray:
         return self._turns(self._root.still(pose), vertices)
@@ -73,3 +85,14 @@ class PoseLift:
                 self._around.clear()
             self._around[key] = VertexTurns(self._body, self._rig, who)
         return self._around[key].turns(pose)
+
+
+@njit(cache=True)
+def _turn_on(placed: FloatArray, u: FloatArray) -> FloatArray:
+    """Places with displacements (v, 3) on them, each turned as stands beside its place, (v, 12)."""
+    x = np.empty(u.shape)
+    for v in range(len(u)):
+        for i in range(3):
+            R = placed[v, 3 + 3 * i : 6 + 3 * i]
+            x[v, i] = placed[v, i] + R[0] * u[v, 0] + R[1] * u[v, 1] + R[2] * u[v, 2]
+    return x

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["find_blocks", "mix_products", "pack_products", "turn_away", "turn_products"]
 
+_CHUNK = 512  # numbers
 # Sums may be reordered into vector lanes; the order is fixed by the code, not by the run
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
@@ -41,43 +42,60 @@ def mix_products(gram, blocks, w, before, y, M, carried):
 
     gram (m (m + 1) / 2, size) in blocks (k, 4), w (m,), before (2, m), y (2, r).
     """
-    count, rank, pair = w.size, M.shape[0], 0
+    size, rank, at = gram.shape[1], M.shape[0], 0
+    # What M and what carries from the two moments is made of, the latter as products stand and as their transposes
+    own, now, then = np.zeros(size), np.zeros(size), np.zeros(size)
+    now_back, then_back = np.zeros(size), np.zeros(size)
+    for begin in range(0, size, _CHUNK):  # few at a time, which stay in the nearest cache
+        end, pair = min(begin + _CHUNK, size), 0
+        for i in range(w.size):
+            for j in range(i, w.size):
+                both, a, b = w[i] * w[j], w[i] * before[0, j], w[i] * before[1, j]
+                c, d = w[j] * before[0, i], w[j] * before[1, i]
+                if both != 0.0 or a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+                    A, both = gram[pair, begin:end], 0.5 * both if i == j else both
+                    _add_three(A, both, a, b, own[begin:end], now[begin:end], then[begin:end])
+                    if i != j:
+                        _add_two(A, c, d, now_back[begin:end], then_back[begin:end])
+                pair += 1
     M[:] = 0.0
     carried[:] = 0.0
-    for i in range(count):
-        for j in range(i, count):
-            A, at = gram[pair], 0
-            pair += 1
-            both = w[i] * w[j]
-            a, b = w[i] * before[0, j], w[i] * before[1, j]
-            c, d = w[j] * before[0, i], w[j] * before[1, i]
-            if i == j:
-                both, c, d = 0.5 * both, 0.0, 0.0
-            if both == 0.0 and a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:
-                continue
-            for n in range(blocks.shape[0]):
-                begin, end, left, right = blocks[n]
-                first, second = y[0, left:right], y[1, left:right]
-                now, then = carried[0, left:right], carried[1, left:right]
-                for k in range(begin, end):
-                    row, out = A[at : at + first.size], M[k, left:right]
-                    at += first.size
-                    x, z = 0.0, 0.0
-                    for l in range(first.size):
-                        x += row[l] * first[l]
-                        z += row[l] * second[l]
-                    carried[0, k] += a * x
-                    carried[1, k] += b * z
-                    e, f = c * y[0, k], d * y[1, k]
-                    for l in range(first.size):
-                        out[l] += both * row[l]
-                        now[l] += e * row[l]
-                        then[l] += f * row[l]
+    for n in range(blocks.shape[0]):
+        begin, end, left, right = blocks[n]
+        width = right - left
+        for k in range(begin, end):
+            mine, out = own[at : at + width], M[k, left:right]
+            for l in range(width):
+                out[l] = mine[l]
+            for s in range(2):
+                line = (now if s == 0 else then)[at : at + width]
+                across = (now_back if s == 0 else then_back)[at : at + width]
+                other, whole, total, factor = y[s, left:right], carried[s, left:right], 0.0, y[s, k]
+                for l in range(width):
+                    total += line[l] * other[l]
+                    whole[l] += factor * across[l]
+                carried[s, k] += total
+            at += width
     for k in range(rank):
         M[k, k] *= 2.0
         for l in range(k):
             M[k, l] += M[l, k]
             M[l, k] = M[k, l]
+
+
+@_kernel
+def _add_three(A, a, b, c, first, second, third):
+    for t in range(A.size):
+        first[t] += a * A[t]
+        second[t] += b * A[t]
+        third[t] += c * A[t]
+
+
+@_kernel
+def _add_two(A, a, b, first, second):
+    for t in range(A.size):
+        first[t] += a * A[t]
+        second[t] += b * A[t]
 
 
 @_kernel

@@ -39,21 +39,6 @@ class PoseSpaceState(NamedTuple):
     """Size of the elastic force at these coordinates, per unit of live stiffness."""
     live: Live = _UNTOUCHED
 
-    def follow(
-        self,
-        time: float,
-        pose: FloatArray,
-        y: FloatArray,
-        w: FloatArray,
-        turn: FloatArray,
-        particles: FloatArray,
-        step: float,
-        elastic: float,
-    ) -> "PoseSpaceState":
-        """The state a step [s] later, of which this one is the past; y (2, r), w (2, m) and particles have it in."""
-        poses, turns = np.array((pose, self.poses[0])), np.array((turn, self.turns[0]))
-        return PoseSpaceState(time, poses, y, w, turns, particles, step, elastic, self.live)
-
     def preceded(self, past: "PoseSpaceState", step: float) -> "PoseSpaceState":
         """This state with another one, of a step [s] before, as its past: what they make a velocity of."""
         poses, y, w, turns = (np.array((now[0], before[0])) for now, before in zip(self[1:5], past[1:5], strict=True))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.linalg.small import point
 from supple.rig.row_sums import signed_sum
 
-__all__ = ["blend_frames", "blend_places", "blend_points"]
+__all__ = ["blend_frames", "blend_places", "blend_points", "fill_places", "fill_points"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -22,7 +22,7 @@ IntArray = NDArray[np.int32]
 def blend_points(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray) -> FloatArray:
     """Points [m], (n, 3), moved by the blend of the motions R (j, 3, 3), t (j, 3) of their joints."""
     moved = np.empty_like(points)
-    _fill_points(R, t, joints, weights, points, moved)
+    fill_points(R, t, joints, weights, points, moved)
     return moved
 
 
@@ -36,7 +36,7 @@ def blend_frames(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatA
 def blend_places(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray) -> FloatArray:
     """Points [m] as `blend_points` moves them, and beside each its rotation, row by row, (n, 12)."""
     out = np.empty((len(points), 12))
-    _fill_places(R, t, joints, weights, points, out)
+    fill_places(R, t, joints, weights, points, out)
     return out
 
 
@@ -77,7 +77,7 @@ def _quaternion(R: FloatArray) -> tuple[float, float, float, float]:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _fill_points(
+def fill_points(
     R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
 ) -> None:
     motions, sides = _tabulate(R, t)
@@ -123,7 +123,7 @@ def _frame(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _fill_places(
+def fill_places(
     R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, points: FloatArray, out: FloatArray
 ) -> None:
     motions, sides = _tabulate(R, t)

@@ -44,6 +44,17 @@ class PoseSpace:
         self._weights = PoseWeights(points)
         self.rest: FloatArray = self.positions(rig.neutral)
 
+    @property
+    def below(self) -> Rig:
+        """The rig that is corrected."""
+        return self._rig
+
+    @property
+    def examples(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points of the examples [m], (k, e), what their weights are made of, (k, k), and the first q corrections,
+        before the skin turns them [m], (q, n, 3); the others are none."""
+        return self._weights.points, self._weights.trained, self._corrections
+
     def positions(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Where all vertices, or the chosen ones, are in a pose [m], (k, 3)."""
         added, below = self.correction(pose, vertices), self._rig

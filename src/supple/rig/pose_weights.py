@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from supple.errors import SceneError
 
-__all__ = ["TOO_CLOSE", "PoseWeights", "share_examples_into"]
+__all__ = ["TOO_CLOSE", "PoseWeights", "share_examples_into", "weigh_examples_into"]
 
 FloatArray = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class PoseWeights:
     def at(self, embedded: ArrayLike) -> FloatArray:
         """Weight of every example at a point [m] of shape (e,), (k,)."""
         weights = np.empty(len(self))
-        _weigh(self.points, self.trained, np.asarray(embedded, np.float64), weights)
+        weigh_examples_into(self.points, self.trained, np.asarray(embedded, np.float64), weights)
         return weights
 
     def shares(self, embedded: ArrayLike) -> FloatArray:
@@ -53,7 +53,7 @@ class PoseWeights:
 @njit(cache=True)
 def share_examples_into(points, trained, point, weights):
     """Fill weights (k,) with `PoseWeights.shares`, for compiled loops."""
-    _weigh(points, trained, point, weights)
+    weigh_examples_into(points, trained, point, weights)
     total = 0.0
     for k in range(weights.size):
         if not weights[k] > _NOTHING:
@@ -64,7 +64,7 @@ def share_examples_into(points, trained, point, weights):
 
 
 @njit(cache=True)
-def _weigh(points, trained, point, weights):
+def weigh_examples_into(points, trained, point, weights):
     """Fill weights (k,) with `PoseWeights.at`."""
     count = len(points)
     if count == 1:

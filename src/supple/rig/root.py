@@ -13,7 +13,7 @@ from supple.rig.pose import check_pose
 from supple.rig.rig import Rig
 from supple.rig.turns import turn_rows
 
-__all__ = ["Root"]
+__all__ = ["Root", "turn_between"]
 
 FloatArray = NDArray[np.float64]
 
@@ -56,11 +56,11 @@ class Root:
         """R₀, (3, 3): what turns the rig in the still pose to the rig in this one."""
         if not self.columns:
             return np.eye(3)
-        return _turn_between(np.asarray(pose, np.float64), self.neutral, self.columns[3])
+        return turn_between(np.asarray(pose, np.float64), self.neutral, self.columns[3])
 
 
 @njit(cache=True)
-def _turn_between(pose: FloatArray, neutral: FloatArray, column: int) -> FloatArray:
+def turn_between(pose: FloatArray, neutral: FloatArray, column: int) -> FloatArray:
     """The rotation vectors that begin in a column, the one after the other undone, (3, 3)."""
     here = turn_rows(pose[column], pose[column + 1], pose[column + 2])
     there = turn_rows(neutral[column], neutral[column + 1], neutral[column + 2])

@@ -15,7 +15,7 @@ from supple.errors import SceneError
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 
-__all__ = ["Skeleton"]
+__all__ = ["Skeleton", "fill_point", "place_joints"]
 
 FloatArray = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Skeleton:
 
     def transforms(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
         """R (j, 3, 3) and t (j, 3) that take points of each bone from rest to the pose: x = R X + t."""
-        return _place_joints(self.check(pose), self.parents, self.heads)
+        return place_joints(self.check(pose), self.parents, self.heads)
 
     def check(self, pose: ArrayLike) -> FloatArray:
         """The pose as an array, refused when it does not fit."""
@@ -97,12 +97,12 @@ class Skeleton:
     def embed(self, pose: FloatArray) -> FloatArray:
         """The pose as a point [m], (3 + 9 j,): rotations as matrices, so that nothing wraps, by the lever they turn."""
         point = np.empty(3 + 9 * len(self))
-        _fill_point(self.check(pose), self.levers, point)
+        fill_point(self.check(pose), self.levers, point)
         return point
 
 
 @njit(cache=True)
-def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
+def fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None:
     """`Skeleton.embed`."""
     for i in range(3):
         point[i] = pose[i]
@@ -114,7 +114,7 @@ def _fill_point(pose: FloatArray, levers: FloatArray, point: FloatArray) -> None
 
 
 @njit(cache=True)
-def _place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArray) -> tuple[FloatArray, FloatArray]:
+def place_joints(pose: FloatArray, parents: NDArray[np.int32], heads: FloatArray) -> tuple[FloatArray, FloatArray]:
     """`Skeleton.transforms`."""
     count = len(parents)
     R, t = np.empty((count, 3, 3)), np.empty((count, 3))

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
 from supple.linalg.compiled import compile_copy
-from supple.linalg.vectors import copy_into
+from supple.linalg.small import matmul, matmul_nt, point
 from supple.rig.wire_curve import WireCurve
 
 __all__ = ["Listeners", "WireFrames", "carry_points"]
@@ -41,7 +41,8 @@ class WireFrames:
         self._values, self._slopes = (np.take_along_axis(all_, near, axis=1) for all_ in (values, slopes))
         slope = slopes @ self.points
         self._tangents = slope / np.linalg.norm(slope, axis=1, keepdims=True)
-        self._transports = _turn(self._tangents[:-1], self._tangents[1:])
+        self._transports = np.empty((len(slope) - 1, 9))
+        _fill_transports(self._tangents, self._transports)
         self._last = np.full(self.points.shape, np.nan), np.empty((12, 0))
         get_num_threads()  # starts the threads: a loop from the cache does not
 
@@ -102,16 +103,25 @@ def carry_points(points: FloatArray, listeners: Listeners, frames: FloatArray) -
 
 
 def _carry(points, listeners, frames, out):
-    starts, first, ends, shares, still = listeners
+    starts, places, ends, shares, still = listeners
     for k in prange(len(points)):
         mean = np.zeros(12)
         for s in range(starts[k], starts[k + 1]):
-            own = shares[ends[s] : ends[s + 1]]
-            for i in range(12):
-                line, total = frames[i, first[s] : first[s] + own.size], 0.0
+            own, begin = shares[ends[s] : ends[s + 1]], places[s]
+            end = begin + own.size
+            for i in range(0, 12, 4):  # four at a time: shares are read once for them
+                first, second = frames[i, begin:end], frames[i + 1, begin:end]
+                third, fourth = frames[i + 2, begin:end], frames[i + 3, begin:end]
+                a = b = c = d = 0.0
                 for j in range(own.size):
-                    total += own[j] * line[j]
-                mean[i] += total
+                    a += own[j] * first[j]
+                    b += own[j] * second[j]
+                    c += own[j] * third[j]
+                    d += own[j] * fourth[j]
+                mean[i] += a
+                mean[i + 1] += b
+                mean[i + 2] += c
+                mean[i + 3] += d
         x, y, z, w = points[k, 0], points[k, 1], points[k, 2], still[k]
         out[k, 0] = mean[0] * x + mean[1] * y + mean[2] * z + mean[9] + w * x
         out[k, 1] = mean[3] * x + mean[4] * y + mean[5] * z + mean[10] + w * y
@@ -125,62 +135,67 @@ _carry_many = compile_copy(_carry, "many", fastmath=_FAST, parallel=True)
 
 @njit(cache=True, error_model="numpy")
 def _fill_frames(points, first, values, slopes, starts, tangents, transports, samples, frames):
-    place, slope = np.empty(3), np.empty(3)
-    before, half, R = np.empty((1, 3)), np.empty((3, 3)), np.empty((3, 3))
     for curve in range(starts.size - 1):
+        R, before = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), _vector(tangents[starts[curve]])
         for k in range(starts[curve], starts[curve + 1]):
-            for i in range(3):
-                place[i] = slope[i] = 0.0
-            for c in range(values.shape[1]):
-                for i in range(3):
-                    place[i] += values[k, c] * points[first[k] + c, i]
-                    slope[i] += slopes[k, c] * points[first[k] + c, i]
-            size = np.sqrt(slope[0] ** 2 + slope[1] ** 2 + slope[2] ** 2)
-            for i in range(3):  # where the curve stands still it has no direction of its own
-                slope[i] = tangents[k, i] if size < 1e-12 else slope[i] / size
-            if k == starts[curve]:
-                turn = _turn(tangents[k : k + 1], slope.reshape(1, 3))[0]
-                copy_into(turn.reshape(9), R.reshape(9))
-            else:  # R turned as the tangent, after what the curve does at rest is undone
-                turn, rest = _turn(before, slope.reshape(1, 3))[0], transports[k - 1]
-                for i in range(3):
-                    for j in range(3):
-                        half[i, j] = R[i, 0] * rest[j, 0] + R[i, 1] * rest[j, 1] + R[i, 2] * rest[j, 2]
-                for i in range(3):
-                    for j in range(3):
-                        R[i, j] = turn[i, 0] * half[0, j] + turn[i, 1] * half[1, j] + turn[i, 2] * half[2, j]
-            copy_into(slope, before[0])
-            for i in range(3):
-                frames[9 + i, k] = place[i]
-                for j in range(3):
-                    frames[3 * i + j, k] = R[i, j]
-                    frames[9 + i, k] -= R[i, j] * samples[k, j]
+            x = y = z = a = b = c = 0.0
+            for n in range(values.shape[1]):
+                value, slope, point_ = values[k, n], slopes[k, n], points[first[k] + n]
+                x, y, z = x + value * point_[0], y + value * point_[1], z + value * point_[2]
+                a, b, c = a + slope * point_[0], b + slope * point_[1], c + slope * point_[2]
+            size = np.sqrt(a * a + b * b + c * c)
+            # Where the curve stands still it has no direction of its own
+            ahead = _vector(tangents[k]) if size < 1e-12 else (a / size, b / size, c / size)
+            if k > starts[curve]:  # R turned as the tangent, after what the curve does at rest is undone
+                R = matmul_nt(R, _matrix(transports[k - 1]))
+            R = matmul(_turn(before, ahead), R)
+            before = ahead
+            for i in range(9):
+                frames[i, k] = R[i]
+            s = samples[k]
+            frames[9, k] = x - (R[0] * s[0] + R[1] * s[1] + R[2] * s[2])
+            frames[10, k] = y - (R[3] * s[0] + R[4] * s[1] + R[5] * s[2])
+            frames[11, k] = z - (R[6] * s[0] + R[7] * s[1] + R[8] * s[2])
 
 
 @njit(cache=True, error_model="numpy")
-def _turn(begin, end):
-    """The smallest rotations that take unit vectors to others, (k, 3) each, (k, 3, 3)."""
-    turn = np.empty((len(begin), 3, 3))
-    axis = np.empty(3)
-    for k in range(len(begin)):
-        a, b = begin[k], end[k]
-        cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-        if cosine < 1e-9 - 1.0:  # opposite: half a turn about anything across
-            least = np.argmin(np.abs(a))
-            for i in range(3):
-                axis[i] = (1.0 if i == least else 0.0) - a[least] * a[i]
-            size = np.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
-            for i in range(3):
-                axis[i] /= size
-            for i in range(3):
-                for j in range(3):
-                    turn[k, i, j] = 2.0 * axis[i] * axis[j] - (1.0 if i == j else 0.0)
-            continue
-        for i in range(3):
-            axis[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]
-        for i in range(3):
-            for j in range(3):  # Rodrigues: cos I + [axis] + axis axisᵀ / (1 + cos)
-                turn[k, i, j] = axis[i] * axis[j] / (1.0 + cosine) + (cosine if i == j else 0.0)
-            turn[k, i, (i + 1) % 3] -= axis[(i + 2) % 3]
-            turn[k, i, (i + 2) % 3] += axis[(i + 1) % 3]
-    return turn
+def _fill_transports(tangents, out):
+    """The turns from each tangent (m, 3) to the next, row by row, (m - 1, 9)."""
+    for k in range(len(out)):
+        turn = _turn(_vector(tangents[k]), _vector(tangents[k + 1]))
+        for i in range(9):
+            out[k, i] = turn[i]
+
+
+@point
+def _vector(a):
+    return a[0], a[1], a[2]
+
+
+@point
+def _matrix(a):
+    return a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]
+
+
+@point
+def _turn(a, b):
+    """The smallest rotation that takes a unit vector to another, row by row."""
+    cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    if cosine < 1e-9 - 1.0:  # opposite: half a turn about anything across
+        x, y, z = abs(a[0]), abs(a[1]), abs(a[2])
+        p, q, r = (1.0, 0.0, 0.0) if x <= y and x <= z else (0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0)
+        least = a[0] * p + a[1] * q + a[2] * r
+        p, q, r = p - least * a[0], q - least * a[1], r - least * a[2]
+        size = p * p + q * q + r * r
+        return (
+            2.0 * p * p / size - 1.0, 2.0 * p * q / size, 2.0 * p * r / size,
+            2.0 * q * p / size, 2.0 * q * q / size - 1.0, 2.0 * q * r / size,
+            2.0 * r * p / size, 2.0 * r * q / size, 2.0 * r * r / size - 1.0,
+        )  # fmt: skip
+    x, y, z = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    u, v, w = x / (1.0 + cosine), y / (1.0 + cosine), z / (1.0 + cosine)
+    return (  # Rodrigues: cos I + [axis] + axis axisᵀ / (1 + cos)
+        x * u + cosine, x * v - z, x * w + y,
+        y * u + z, y * v + cosine, y * w - x,
+        z * u - y, z * v + x, z * w + cosine,
+    )  # fmt: skip
