@@ -234,7 +234,10 @@ class CondensationSolver:
             nonlocal reduced
             reduced = None
             if round.potential is None and step.is_empty():
-                reduced = self._step_reduced(state, inputs, tally)
+                if step.rest is None:
+                    reduced = self._step_reduced(state, inputs, tally)
+                else:
+                    reduced = state._replace(below=step.rest.below, steps=state.steps + 1)
                 if self.is_static:
                     step.look(None, None, reduced)
                 if step.is_empty():

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
-from supple.errors import ConvergenceError
 from supple.linalg.bordered_solver import BorderedSolver
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, find_unbalance, push_full
@@ -22,6 +21,7 @@ from supple.method.condensation_newton import Found, lean, measure, minimise
 from supple.method.condensation_oracle import Sight
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
+from supple.method.condensation_rest import Rest, find_rest
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_share import Share
 from supple.method.condensation_state import CondensedState
@@ -78,8 +78,8 @@ class CondensedStep:
         self._rounds = 0
         self._region: Region | None = None
         self._potential: ContactPotential | None = None
-        self._rest: FloatArray | None = None
-        self._beside = np.zeros((0, 3))
+        self.rest: Rest | None = None
+        """Where the coordinates alone come to rest, if that was asked."""
         self._linear = BorderedSolver()
         self.z = np.zeros(0)
         """Where the last round arrived."""
@@ -166,30 +166,13 @@ class CondensedStep:
         return self._watched.place(partial(ahead.stance.place, ahead.begin), state.full, x)
 
     def foresee(self) -> FloatArray | None:
-        """Positions of those vertices where the coordinates come to rest if nothing touches [m], (c, 3), full ones as
-        far beside them as they were: from there the step is then solved; None where there is no such place.
-
-        Flesh that was pressed may turn inside out where bones take it and nothing presses it any more; then it begins
-        where the coordinates have it.
-        """
-        state, tools = self._state, self._tools
-        try:
-            below, report = tools.steps.step(state.below, self._inputs)
-        except ConvergenceError:
+        """Positions of those vertices where an equilibrium is looked for from [m], (c, 3); None: where they are."""
+        self.rest = found = find_rest(self._tools, self._state, self._inputs, self.ahead)
+        if found is None:
             return None
-        self._tally.newton += report.newton_iterations
-        self._rest = q = tools.ground.subspace.coordinates(below)
-        self._beside = np.zeros((len(state.full), 3))
-        x = self.ahead.stance.place(q, state.full)
-        if len(state.full):
-            region = tools.cut(state.full, np.zeros(0, np.int32))
-            footing = tools.stand(region, self.ahead.stance)
-            carried = self.ahead.carry(state.motion[0], state.full)
-            beside = carried - self.ahead.stance.place(self.ahead.begin, state.full)
-            along, there = (np.concatenate([(x + some).ravel(), q]) for some in (beside, self._beside))
-            if region.count_inverted(footing.place(along)) <= region.count_inverted(footing.place(there)):
-                self._beside, x = beside, x + beside
-        return self._watched.place(partial(tools.ground.subspace.field, below, 0), state.full, x)
+        self._tally.newton += found.iterations
+        follow = partial(self._tools.ground.subspace.field, found.below, 0)
+        return self._watched.place(follow, self._state.full, found.x)
 
     def follow(self, below: Any) -> FloatArray:
         """Positions of those vertices in a state of the coordinates alone [m], (c, 3)."""
@@ -293,8 +276,8 @@ class CondensedStep:
         self._motion = tools.integrator(self._fields[0], self._fields[1], self._fields[2], h)
         self._region = region
         self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
-        if self._rest is not None:
-            self._begin = self._follow(ahead.begin)
+        if self.rest is not None:
+            self._begin = self.rest.follow(ahead.stance, ahead.begin, region.full)
         self.z = self._begin if old is None else self._arrive_in(old, footing)
         x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
@@ -307,15 +290,9 @@ class CondensedStep:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
         self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
-        self._resting = np.sum(list(terms.values()), axis=0)
+        self.resting = np.sum(list(terms.values()), axis=0)
         self._reference = sum(measure(region, terms[name]) for name in acting)
         self._leaning = sum(lean(footing, terms[name]) for name in acting)
-
-    def _follow(self, q: FloatArray) -> FloatArray:
-        """z with full vertices as far beside the coordinates as they were."""
-        x = self.ahead.stance.place(q, self.region.full)
-        x[np.searchsorted(self.region.full, self._state.full)] += self._beside
-        return np.concatenate([x.ravel(), q])
 
     def _name(self, potential: ContactPotential | None) -> IntArray:
         """Vertices that contacts and grabs pull at."""
@@ -350,9 +327,9 @@ class CondensedStep:
         """Where Newton's method begins, and the gradient there: where the body is or is pushed to, whichever is nearer
         to balance."""
         with self._watch.phase("assembly"):
-            begin = self._begin, step.see(self._resting + step.press(self._begin))
-        if self._rest is not None:
-            z = self._follow(self._rest)
+            begin = self._begin, step.see(self.resting + step.press(self._begin))
+        if self.rest is not None:
+            z = self.rest.follow(self.ahead.stance, self.rest.q, self.region.full)
             return z, self._differentiate(step, z)
         if self._still or round.rubs:
             return begin
