@@ -109,6 +109,13 @@ class Track:
     def shares(self) -> FloatArray:
         return np.array([report.full_share for report in self.reports])
 
+    @property
+    def depth(self) -> float:
+        """The deepest that anything is inside [m]."""
+        return max(
+            (float(report.touching.depth.max()) for report in self.reports if report.touching is not None), default=0.0
+        )
+
 
 def follow(case: Case, solver: Any) -> Track:
     """The run of a solver; its first frames are run before it is timed, since they may compile."""
@@ -130,6 +137,7 @@ def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tu
     body, rows = case.body, []
     tracks: dict[tuple[str, float], Track] = {}
     full_ms, alone = float(case.full.ms.mean()), _judge(case, case.alone)
+    edge = body.mesh.surface().mean_edge()
     for weights in ("subtract", "paper"):
         for radius in radii:
             track = tracks[weights, radius] = case.condense(radius, weights)
@@ -151,19 +159,23 @@ def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tu
                 "pcg_max": float(max(linear)), "detect_ms": float(np.mean(detect)),
                 "rms_error": own[0], "rms_error_subspace": alone[0],
                 "patch_error": own[1], "patch_error_subspace": alone[1],
+                "whole_error": own[2], "whole_error_subspace": alone[2],
+                "depth": track.depth / edge, "depth_full": case.full.depth / edge,
             })  # fmt: skip
             sys.stderr.write(f"{json.dumps(rows[-1])}\n")  # a run that is ended has told something
     return rows, tracks
 
 
-def _judge(case: Case, track: Track) -> tuple[float, float]:
-    """Relative error of the frames that touch, in the metric of the masses, and the largest near what touches.
+def _judge(case: Case, track: Track) -> tuple[float, float, float]:
+    """Relative error of the frames that touch, in the metric of the masses; the largest near what touches; and the
+    first of all frames relative to all that moves.
 
-    Both are relative to what contact and flesh move, bones apart."""
+    The first two are relative to what contact and flesh move, bones apart."""
     body, rest, exact = case.body, case.body.mesh.vertices, case.full
     spread = Spread(rest, body.mesh.vertex_neighbours())
     side = float(np.ptp(rest, axis=0).max())
     lost = moved = worst = 0.0
+    missed, way = (float(np.einsum("v,kvi->", body.mass, (x - exact.x) ** 2)) for x in (track.x, rest))
     # Of the whole run: where contact begins, nothing has moved yet
     far = max(float(np.linalg.norm(x - case.find_rest(k), axis=1).max()) for k, x in enumerate(exact.x))
     for k, (x, truth, report) in enumerate(zip(track.x, exact.x, exact.reports, strict=True)):
@@ -174,4 +186,4 @@ def _judge(case: Case, track: Track) -> tuple[float, float]:
         moved += float(body.mass @ ((truth - still) ** 2).sum(axis=1))
         patch = spread.reach(np.unique(report.touching.vertex), _PATCH * side)
         worst = max(worst, float(np.linalg.norm((x - truth)[patch], axis=1).max()) / far)
-    return float(np.sqrt(lost / max(moved, 1e-300))), worst
+    return float(np.sqrt(lost / max(moved, 1e-300))), worst, float(np.sqrt(missed / max(way, 1e-300)))

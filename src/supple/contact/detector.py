@@ -104,6 +104,13 @@ class Detector:
             return join(found)
         return join((*found, self._foresee_own(x, predicted, known)))
 
+    def still_near(self, pairs: IntArray, x: FloatArray) -> IntArray:
+        """Pairs of vertex and triangle, (k, 2), that are not apart by more than a mean edge at x [m], (n, 3)."""
+        if self._self is None or not len(pairs):
+            return pairs
+        found = self._self.recall(pairs, self.edge, x)
+        return np.column_stack([found.vertex, found.triangle])
+
     def detect(self, x: FloatArray, inputs: Inputs, previous: Contacts | None = None) -> Contacts:
         """Contacts and near misses at positions x [m], (n, 3), at the end of a step.
 

@@ -52,6 +52,7 @@ Seeing = Literal["contact", "error"]
 _RINGS = 3.0  # edges about what touches that are full where nobody says how far
 _POP = 2e-4  # sizes of the body by which a vertex may jump as it returns to the subspace
 _STRAYS = 0.3  # share of the accuracy by which it may, where that is more
+_WORST = 0.04  # error of a rule, should training say more
 _TURNS = 4  # times that a step may begin again because the body turned otherwise than foreseen
 _SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared, below which the paper's patches return
 
@@ -106,18 +107,19 @@ class CondensationSolver:
         if oracle is None or isinstance(oracle, str):
             self._sees = oracle or ("error" if radius is None else "contact")
             oracle = self._make_oracle(self._sees, release, accuracy, edge)
+        rule = model.rule
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
             ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
-            floor=floor, edge=edge,
+            floor=floor, edge=edge, error=min(max(rule.training_error, rule.heldout_error or 0.0), _WORST),
         )  # fmt: skip
         self._weights = weights
         self._lookout: Lookout | None = None
         self._rules: RulesBeside | None = None
         if colliders or (contact is not None and contact.self_contact):
             loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
-            self._lookout = Lookout(loop, ground, self.is_static)
+            self._lookout = Lookout(loop, ground)
 
     def _make_oracle(self, kind: Seeing, release: Releasing, accuracy: float, edge: float) -> Oracle:
         size, ground = self.body.mesh.size(), self._ground
@@ -232,7 +234,10 @@ class CondensationSolver:
             nonlocal reduced
             reduced = None
             if round.potential is None and step.is_empty():
-                reduced = self._step_reduced(state, inputs, tally)
+                if step.rest is None:
+                    reduced = self._step_reduced(state, inputs, tally)
+                else:
+                    reduced = state._replace(below=step.rest.below, steps=state.steps + 1)
                 if self.is_static:
                     step.look(None, None, reduced)
                 if step.is_empty():
@@ -250,13 +255,19 @@ class CondensationSolver:
             loop = self._lookout.loop
             with watch.phase("contact"):
                 x = step.begin()
+                known = state.pairs
                 if not self.is_static:
                     predicted = x + h * step.begin(1)
+                elif not loop.detector.settings.self_contact:
+                    predicted = step.carry()
+                elif loop.detector.settings.is_slippery and (rest := step.foresee()) is not None:
+                    x = predicted = rest
+                    known = loop.detector.still_near(known, rest)
                 else:  # as full space does: bones would take a body through itself before it can touch
-                    predicted = x if loop.detector.settings.self_contact else step.carry()
+                    predicted = x
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
-                x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, state.pairs,
+                x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, known,
                 hasty=not self.is_static,
             )  # fmt: skip
             outcome = loop.settle(approach, solve, watch)

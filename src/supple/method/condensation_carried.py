@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import VISCOUS
+from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_still import StillSteps, StillSubspace
 from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Stance, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
@@ -42,9 +43,20 @@ class CarriedStance:
         return self._lift(self._rest, vertices)
 
     def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
+        return self._lift(self._shape(q), vertices)
+
+    def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
+        return FrameAnchor(self.R, self.centre, self._shape(q), self._pick(vertices))
+
+    def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
+        """How far it is from an anchor."""
+        s = self._shape(q)
+        return anchor.measure_frame(self.R, self.centre, s, s, np.zeros(3), np.zeros(3))
+
+    def _shape(self, q: FloatArray) -> FloatArray:
         s = self._rest.copy()
         s[self._q] = q
-        return self._lift(s, vertices)
+        return s
 
     def _lift(self, s: FloatArray, vertices: Vertices) -> FloatArray:
         return np.asarray(self.centre + (self._pick(vertices) @ s) @ self.R.T)
@@ -67,6 +79,9 @@ class CarriedSubspace:
     def stand(self, R: FloatArray, centre: FloatArray, tail: FloatArray) -> CarriedStance:
         """The stance of a frame and p."""
         return CarriedStance(self._solver.shapes, self._solver.rank, R, centre, tail)
+
+    def coordinates(self, below: ReducedState) -> FloatArray:
+        return np.asarray(below.shapes[0, 1 : 1 + self._solver.rank] if below.is_framed else below.shapes[0])
 
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         if not below.is_framed:

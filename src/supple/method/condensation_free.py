@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS
+from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_carried import CarriedSteps
 from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
@@ -61,6 +62,13 @@ class FreeStance:
             y += np.cross(theta, psi @ self.s)
         return np.asarray(self.centre + (y + shift) @ self.R.T)
 
+    def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
+        return FrameAnchor(*self.settle(q), np.append(1.0, q[:-RIGID]), self._pick(vertices))
+
+    def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
+        """How far it is from an anchor."""
+        return anchor.measure_frame(self.R, self.centre, np.append(1.0, q[:-RIGID]), self.s, *self.split(q))
+
     def split(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Turn [rad] and shift [m] in the body's axes, (3,) each."""
         return self.units[0] * q[-6:-3], self.units[1] * q[-3:]
@@ -88,6 +96,9 @@ class FreeSubspace:
     def stand(self, R: FloatArray, centre: FloatArray, s: FloatArray) -> FreeStance:
         """The stance of a frame and the shape that turns in it."""
         return FreeStance(self._solver.shapes, R, centre, s, self._units)
+
+    def coordinates(self, below: ReducedState) -> FloatArray:
+        return np.append(below.shapes[0, 1:], np.zeros(RIGID))
 
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         return self._solver.moving.field(below, level, vertices)

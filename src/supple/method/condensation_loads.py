@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.method.condensation_region import Region
+from supple.elastic import elastic_gradient
+from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_state import CondensedState
 from supple.solve.events import Grab
 from supple.solve.forces import Force, Gravity, NodalForce, PassingForce
 
-__all__ = ["find_pushed", "push_full"]
+__all__ = ["find_pushed", "find_unbalance", "push_full"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -36,3 +38,20 @@ def push_full(region: Region, forces: Sequence[Force]) -> FloatArray:
         own = region.full[place] == force.vertices
         np.add.at(total, place[own], np.asarray(force.weights)[own, None] * np.asarray(force.vector))
     return total.ravel()
+
+
+def find_unbalance(
+    ground: Ground, state: CondensedState, forces: Sequence[Force], still: bool, vertices: IntArray
+) -> FloatArray:
+    """Elastic and, unless all is still, inertial forces less loads at chosen vertices in a state [N], (k, 3)."""
+    order = np.argsort(vertices, kind="stable")
+    region, factor = ground.cut(vertices[order]), state.live.stiffness
+    parts = region.parts if factor == 1.0 else tuple(part.with_stiffness(factor) for part in region.parts)
+    out = elastic_gradient(parts, state.place(ground, region.vertices))[: len(vertices)]
+    if not still:
+        slowed = ground.body.damping.mass * state.place(ground, region.full, 1)
+        out += region.mass[:, None] * (state.place(ground, region.full, 2) + slowed)
+    out -= push_full(region, forces).reshape(-1, 3)
+    found = np.empty_like(out)
+    found[order] = out
+    return found

@@ -1,20 +1,21 @@
 """Where contacts with colliders are looked for: at the vertices that may meet one soon, and nowhere else.
 
-What the subspace moves is bounded: |U_i (q - q₀)| <= |U_i| |q - q₀|. Vertices that were so far from all colliders that
-neither these nor the body can have closed the gap since are not even placed. The bound is taken anew when it is used
-up, so that most steps cost nothing per vertex of the surface.
+What a subspace does to a vertex is bounded by few numbers, whatever moves beside it (method/condensation_anchors.py).
+Vertices that were so far from all colliders that neither these nor the body can have closed the gap since are not even
+placed. The bound is taken anew when it is used up, so that most steps cost nothing per vertex of the surface.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.detector import Detector
+from supple.method.condensation_anchors import Anchor
 from supple.method.condensation_region import Ground
+from supple.method.condensation_skinned import SkinnedStance
 from supple.method.condensation_state import CondensedState
-from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Stance
 from supple.method.outer import ContactLoop
 from supple.solve.inputs import Inputs
@@ -57,27 +58,30 @@ class Watched:
 class Bound:
     """The moment in which distances were measured, and how far all may move from there."""
 
+    stance: Stance
     q: FloatArray
+    anchor: Anchor
+    """Of the surface."""
     placements: tuple[Placement, ...]
-    reach: float
-    """Of |q - q₀|."""
+    reach: FloatArray
+    """Of what the anchor measures, (c,)."""
     shift: float
     """Of colliders [m]."""
 
-    def holds(self, q: FloatArray, more: float = 0.0) -> bool:
-        """Whether coordinates are near enough, and as much `more`."""
-        return float(np.linalg.norm(q - self.q)) + more <= self.reach
+    def holds(self, stance: Stance, q: FloatArray, more: FloatArray | float = 0.0) -> bool:
+        """Whether a moment is near enough, and as much `more`."""
+        return bool((self.anchor.measure(stance, q) + more <= self.reach).all())
 
     @property
     def lasts(self) -> bool:
         """Whether it is good for more than the step it was made for."""
-        return bool(np.isfinite(self.reach))
+        return bool(np.isfinite(self.reach).all())
 
 
 class Lookout:
     """Says what to watch in every step."""
 
-    def __init__(self, loop: ContactLoop, ground: Ground, is_static: bool) -> None:
+    def __init__(self, loop: ContactLoop, ground: Ground) -> None:
         self.loop, self._ground, self._whole = loop, ground, loop.detector
         body, surface = ground.body, ground.body.mesh.surface_vertices()
         self._surface, self._size, self._centre = surface, body.mesh.size(), body.mesh.vertices.mean(axis=0)
@@ -85,68 +89,78 @@ class Lookout:
         self._held[body.pins.vertices[body.pins.held.all(axis=1)]] = True
         self._outside = np.zeros(len(body.mass), np.bool_)
         self._outside[surface] = True
-        # A body may meet itself anywhere; equilibria may lie far apart
-        self._sees_all = loop.detector.settings.self_contact
-        self._bounded = not is_static and not self._sees_all
+        self._sees_all = loop.detector.settings.self_contact  # a body may meet itself anywhere
         self._seen = np.zeros(len(body.mass), np.bool_)  # those that are watched now
-        self._lengths = np.zeros(0)
         self._watched: Watched | None = None
+        self._last: tuple[Stance, FloatArray] | None = None
+        self._strides: dict[int, FloatArray] = {}
 
     def begin(self, state: CondensedState, inputs: Inputs, *, anew: bool = False) -> Watched:
         """What to watch in a step; `anew`: all, whatever was known."""
-        stance = self._ground.subspace.stance(state.below)
-        if not (self._bounded and isinstance(stance, StillSubspace)):
-            if self._watched is None or self._watched.bound is not None:
-                everything = np.arange(len(self._held), dtype=np.int32)
-                self._watched = self._watch(everything if self._sees_all else self._surface, None)
+        if self._sees_all:
+            if self._watched is None:
+                self._watched = self._watch(np.arange(len(self._held), dtype=np.int32), None)
             return self._watched
-        speed = inputs.duration * float(np.linalg.norm(state.q[1]))
-        known = self._watched
-        if anew or known is None or not self._serves(known, state, inputs, speed):
-            known = self._watched = self._look(state, stance, inputs, speed, anew)
+        subspace = self._ground.subspace
+        now = subspace.stance(state.below), subspace.coordinates(state.below)
+        known, self._last = self._watched, now
+        if anew or known is None or not self._serves(known, state, *now, inputs):
+            known = self._watched = self._look(state, *now, inputs, anew)
         return known
 
     def check(self, watched: Watched, stance: Stance, q: FloatArray, full: IntArray, x: FloatArray) -> None:
         """Refuse an end of a step, full vertices at x [m], (f, 3), that others than the watched may meet colliders
         in."""
         bound = watched.bound
-        if bound is None or not bound.lasts:
+        if bound is None:
             return
-        if not isinstance(stance, StillSubspace) or not bound.holds(q):
+        if self._last is not None:
+            gone = bound.anchor.measure(stance, q)
+            self._strides[len(gone)] = np.abs(gone - bound.anchor.measure(*self._last))
+        if not bound.lasts:
+            return
+        if not bound.holds(stance, q):
             raise Outrun
         others = full[self._outside[full] & ~self._seen[full]]
         if len(others):
-            away = np.linalg.norm(x[np.searchsorted(full, others)] - stance.place(bound.q, others), axis=1)
-            if (away > bound.reach * self._lengths[np.searchsorted(self._surface, others)]).any():
+            away = np.linalg.norm(x[np.searchsorted(full, others)] - bound.stance.place(bound.q, others), axis=1)
+            if (away > bound.anchor.lengths[np.searchsorted(self._surface, others)] @ bound.reach).any():
                 raise Outrun
 
-    def _serves(self, known: Watched, state: CondensedState, inputs: Inputs, speed: float) -> bool:
-        """Whether what was watched is enough for a step in which coordinates go on at a speed, |q̇| times its
-        duration."""
+    def _serves(self, known: Watched, state: CondensedState, stance: Stance, q: FloatArray, inputs: Inputs) -> bool:
+        """Whether what was watched is enough for a step in which coordinates go as far as in the last, and bones where
+        they are told to."""
         bound = known.bound
-        if bound is None or not bound.lasts or not bound.holds(state.q[0], speed):
+        if bound is None or not bound.lasts or not bound.holds(stance, q, self._foresee(bound.anchor, stance, q)):
+            return False
+        if (pose := inputs.end.pose) is not None and not bound.holds(_posed(stance, pose), q):
             return False
         begin, end = inputs.begin.colliders, inputs.end.colliders
         gone = [_far_apart(*two, self._centre, self._size) for two in ((bound.placements, begin), (begin, end))]
         return sum(gone) <= bound.shift and bool((self._seen[state.full] | ~self._outside[state.full]).all())
 
-    def _look(self, state: CondensedState, stance: StillSubspace, inputs: Inputs, speed: float, anew: bool) -> Watched:
+    def _foresee(self, anchor: Anchor, stance: Stance, q: FloatArray) -> FloatArray | float:
+        """What the last step added to what an anchor measures."""
+        return self._strides.get(anchor.lengths.shape[1], 0.0)
+
+    def _look(self, state: CondensedState, stance: Stance, q: FloatArray, inputs: Inputs, anew: bool) -> Watched:
         """Measure all distances."""
-        if not len(self._lengths):
-            rows = stance.rows(self._surface)
-            self._lengths = np.linalg.norm(rows, ord=2, axis=(1, 2))
-        band, q = _BAND * self._size, state.q[0]
-        ends = _far_apart(inputs.begin.colliders, inputs.end.colliders, self._centre, self._size)
-        reach = max(band / max(float(self._lengths.max(initial=0.0)), 1e-300), _AHEAD * speed)
+        anchor, placed = stance.anchor(q, self._surface), inputs.begin.colliders
+        band = _BAND * self._size
+        ends = _far_apart(placed, inputs.end.colliders, self._centre, self._size)
+        ahead = anchor.measure(stance, q) + self._foresee(anchor, stance, q)
+        if (pose := inputs.end.pose) is not None:
+            ahead = np.maximum(ahead, anchor.measure(_posed(stance, pose), q))
+        reach = np.maximum(band / np.maximum(anchor.lengths.max(axis=0, initial=0.0), 1e-300), _AHEAD * ahead)
         if anew:  # as far as the body can be thrown in a step
-            reach = np.inf
+            reach = np.full_like(reach, np.inf)
         shift = max(band, _AHEAD * ends)
-        if not np.isfinite(reach):
-            return self._watch(self._surface, Bound(q, inputs.begin.colliders, np.inf, shift))
-        margin = reach * self._lengths + shift + self._whole.edge
-        near = self._whole.find_near(stance.place(q, self._surface), inputs.begin.colliders, margin)
+        if not np.isfinite(reach).all():
+            return self._watch(self._surface, Bound(stance, q, anchor, placed, np.full_like(reach, np.inf), shift))
+        margin = anchor.lengths @ reach + shift + self._whole.edge
+        near = self._whole.find_near(stance.place(q, self._surface), placed, margin)
         full = state.full[self._outside[state.full]]
-        return self._watch(np.union1d(near, full), Bound(q, inputs.begin.colliders, reach, shift))
+        return self._watch(np.union1d(near, full), Bound(stance, q, anchor, placed, reach, shift))
 
     def _watch(self, vertices: IntArray, bound: Bound | None) -> Watched:
         detector: Detector = self._whole
@@ -156,6 +170,11 @@ class Lookout:
         self._seen[:] = False
         self._seen[vertices] = True
         return Watched(vertices, np.flatnonzero(~self._held[vertices]), bound)
+
+
+def _posed(stance: Stance, pose: FloatArray) -> Stance:
+    """The stance that bones take in another pose."""
+    return replace(stance, pose=np.asarray(pose)) if isinstance(stance, SkinnedStance) else stance
 
 
 def _far_apart(one: Sequence[Placement], other: Sequence[Placement], centre: FloatArray, size: float) -> float:

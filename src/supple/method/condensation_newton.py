@@ -5,6 +5,7 @@ step takes more iterations than it saves.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ _OVERSHOT = 0.3  # a step of which less is left went much too far
 _NEAR = 1e3  # goals from which on residuals may decide where energies cannot
 _INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence makes the others
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
+_LOOKS = 30  # iterations in which contacts may still change
 
 
 class Found(NamedTuple):
@@ -39,6 +41,8 @@ class Found(NamedTuple):
     """Iterations of conjugate gradients."""
     residual: float
     """|∇Φ| relative to the forces that act as the step begins."""
+    cramped: bool = False
+    """Whether it stopped because what touches needs a larger region."""
 
 
 def measure(region: Region, g: FloatArray) -> float:
@@ -69,14 +73,22 @@ def minimise(
     max_iterations: int,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
+    look: Callable[[FloatArray], Condensed | None] | None = None,
 ) -> Found:
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
     the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
-    of that."""
+    of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
+    reach beyond the region."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
+        if look is not None and 0 < iteration <= _LOOKS:
+            seen = look(z)
+            if seen is None:
+                return Found(z, iteration, linear, measure(region, gradient) / max(reference, floor), True)
+            with watch.phase("assembly"):
+                step, gradient = seen, seen.gradient(z)
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)

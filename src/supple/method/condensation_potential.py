@@ -16,9 +16,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import EXACT, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
+from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
 from supple.linalg.bordered import Bordered, Handled, fold_rows
 from supple.method.condensation_footing import Footing
+from supple.method.condensation_held import find_held, follow_held, hold
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
 from supple.method.condensation_springs import hang_springs
@@ -31,8 +32,11 @@ __all__ = ["Condensed", "Weights"]
 FloatArray = NDArray[np.float64]
 Made = TypeVar("Made")
 Weights = Literal["subtract", "paper"]
+_LEFT = 2.5  # errors of the rule below which what exact tets leave of a motion's stiffness says nothing
+_HALF = 0.5  # share of its mass in a region below which a motion has enough of its stiffness outside
+_EXACT = 1e-9  # error of a rule that has none
 _UNSEEN = 1e-7  # share of its stiffness at rest that a coordinate keeps where no vertex is left to it
-_ALIKE = 0.02  # strain within which a matrix is good for the two digits that are asked of its solver
+_ALIKE = 0.005  # strain within which a matrix is as good as a new one: Newton's method takes no iteration more
 
 
 class Strained(NamedTuple):
@@ -74,6 +78,8 @@ class Condensed:
     weights: Weights = "subtract"
     stiffness: float = 1.0
     drag: Drag | None = None
+    error: float = 0.0
+    """That the rule was trained to, relative."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What does not change with contacts, by name."""
 
@@ -204,11 +210,36 @@ class Condensed:
         return self.see(total)
 
     def see(self, total: FloatArray) -> FloatArray:
-        """Forces on z without those on coordinates that move full vertices alone: all of these is what rules miss."""
-        unseen, below = self.region.unseen, total[self.region.size :]
-        if unseen.shape[1]:
-            below -= unseen @ (unseen.T @ below)
+        """Forces on z without those along motions that are held: all of these is what rules miss."""
+        held, below = self.held, total[self.region.size :]
+        if held.shape[1]:
+            below -= held @ (held.T @ below)
         return total
+
+    @property
+    def held(self) -> FloatArray:
+        """Motions of the coordinates that stay as they are, orthonormal, (r, u): they move full vertices alone, or
+        exact tets leave less of their stiffness than the rule can tell. Full unknowns stand for what they did there."""
+        return self._recall("held", self._find_held)
+
+    def _find_held(self) -> FloatArray:
+        unseen, own = self.region.unseen, self.footing.folds[1].columns
+        if not self.subtracts or not len(own) or self.error < _EXACT:
+            return unseen
+        if float(np.linalg.norm(self.footing.taken)) < _HALF:  # what moves little mass there leaves most elsewhere
+            return unseen
+        q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
+        whole = self._rule.stiffness(q, form=PROJECTED) + inertia
+        left = whole - self._take_away(q, PROJECTED)
+        return find_held(left, whole + moved, own, _LEFT * self.error, unseen)
+
+    def carry_held(self, z: FloatArray) -> FloatArray:
+        """z with those motions as full vertices have them, for around them they have ends that go along."""
+        size, q = self.region.size, z[self.region.size :]
+        if not self.held.shape[1] or not size:
+            return z
+        away = z[:size] - self.footing.origin[: len(self.region.full)].ravel() - self.footing.U_full @ q
+        return np.concatenate([z[:size], q + follow_held(self.held, self.footing.U_full, self._mass, away)])
 
     def stiffen(
         self, z: FloatArray, form: int = EXACT, *, exact: bool = True, lagged: bool = False, cautious: bool = False
@@ -217,8 +248,8 @@ class Condensed:
 
         `exact`: with what is taken away at Uq. Without, the rule's tets outside stand for the rest, a matrix that is
         positive where the other may not be, but takes Newton's method up to ten times as many iterations.
-        `lagged`: elements are not asked again before they have strained by two hundredths; and in motion what is taken
-        away stays that of where the step begins, for beside inertia it hardly changes, and it is half of the work.
+        `lagged`: elements are not asked again before they have strained by 0.005; and in motion what is taken away
+        stays that of where the step begins, for beside inertia it hardly changes, and it is half of the work.
         `cautious` bounds the terms of contacts from above.
         """
         y, q = self.footing.place(z), z[self.region.size :]
@@ -246,6 +277,7 @@ class Condensed:
             matrix.diagonal += factor * drag.diagonal
             matrix.C += factor * drag.C
             matrix.B += factor * drag.B
+        hold(matrix, self.held)
         return matrix
 
     def slow(self, begin: FloatArray, ahead: Ahead, beta: float) -> "Condensed":
@@ -303,4 +335,5 @@ class Condensed:
     @cached_property
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
-        return hang_springs(self.footing, self.joints)
+        springs = hang_springs(self.footing, self.joints)
+        return springs._replace(H=springs.H - (springs.H @ self.held) @ self.held.T)

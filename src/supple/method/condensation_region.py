@@ -24,7 +24,6 @@ __all__ = ["WHOLE", "Ground", "Region"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 WHOLE = 0.4  #: share of full unknowns above which every tet is integrated exactly, of a body or of a domain
-_HELD = 0.9  # share of its mass that is full from which on a motion of a domain is integrated exactly
 _CLUSTERS = 4.0  # cube of the number of clusters by that of vertices
 _CLUSTERED = 64  # vertices that a cluster has at least
 _UNSEEN = 1.0 - 1e-4  # share of its mass that is full from which on a motion of the subspace is seen no more
@@ -82,30 +81,15 @@ class Ground:
         return Region(parts, len(full) + len(around), self, full, around, np.sort(tets), filled, whole)
 
     def _find_filled(self, full: IntArray) -> IntArray:
-        """All tets of domains of which so many vertices are full, or so much of what some motion of theirs moves, that
-        little is left to a rule, ascending: what exact tets take from it might be more than it has."""
+        """All tets of domains of which so many vertices are full that little is left to a rule, ascending."""
         if self.domains is None:
             return np.zeros(0, np.int32)
-        start, copies, movable = self._copies
-        counts = start[full + 1] - start[full]
-        first = np.repeat(start[full] - (np.cumsum(counts) - counts), counts)
-        copies = copies[first + np.arange(len(first))]
+        copies, movable = self._list_copies(full), self._copies[2]
         own = np.searchsorted(self.domains.start, copies, side="right") - 1
         filled = [
-            self.domains.tets(k)
-            for k in np.unique(own).tolist()
-            if np.count_nonzero(own == k) > WHOLE * movable[k] or self._holds(k, copies[own == k]) > _HELD
+            self.domains.tets(k) for k in np.unique(own).tolist() if np.count_nonzero(own == k) > WHOLE * movable[k]
         ]
         return np.sort(np.concatenate([np.zeros(0, np.int32), *filled])).astype(np.int32)
-
-    def _holds(self, domain: int, copies: NDArray[np.integer]) -> float:
-        """The largest share that copies have of the mass that a motion of their domain moves."""
-        assert isinstance(self._basis, DomainBases)
-        basis, mass = self._basis.bases[domain], self._basis.domains.body.mass[copies]
-        if not basis.rank:
-            return 0.0
-        rows = basis.rows(copies - self._basis.domains.start[domain]).reshape(-1, basis.rank)
-        return float(np.linalg.eigvalsh(rows.T @ (np.repeat(mass, 3)[:, None] * rows))[-1])
 
     @cached_property
     def _copies(self) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.int64]]:
@@ -125,19 +109,32 @@ class Ground:
     def find_unseen(self, full: IntArray) -> FloatArray:
         """Directions of the coordinates that move hardly any other mass than that of full vertices, orthonormal,
         (r, u)."""
-        basis, mass = self._basis, self.mass[full]
+        basis, parts = self._basis, []
         if isinstance(basis, DomainBases):
-            copies = np.flatnonzero(np.isin(basis.domains.vertex_of, full))
-            rows, mass = basis.copy_rows(copies), basis.domains.body.mass[copies]
+            copies = self._list_copies(full)
+            for one, own, at in basis.each():
+                low, high = np.searchsorted(copies, (own.start, own.stop))
+                if high > low and one.rank:
+                    some = copies[low:high]
+                    parts.append((at, one.rows(some - own.start), basis.domains.body.mass[some]))
         else:
-            rows = basis.rows(full)
-        U = np.sqrt(np.repeat(mass, 3))[:, None] * rows.reshape(-1, basis.rank)
-        found = np.zeros((self.rank, 0))
-        if float(np.vdot(U, U)) > _UNSEEN:  # the sum of all shares: no single one can be so large else
-            shares, vectors = np.linalg.eigh(U.T @ U)
-            found = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
-            found[: basis.rank] = vectors[:, shares > _UNSEEN]
-        return found
+            parts.append((slice(0, basis.rank), basis.rows(full), self.mass[full]))
+        found = [np.zeros((self.rank, 0))]
+        for at, rows, mass in parts:
+            U = np.sqrt(np.repeat(mass, 3))[:, None] * rows.reshape(-1, rows.shape[2])
+            if float(np.vdot(U, U)) > _UNSEEN:  # the sum of all shares: no single one can be so large else
+                shares, vectors = np.linalg.eigh(U.T @ U)
+                some = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
+                some[at] = vectors[:, shares > _UNSEEN]
+                found.append(some)
+        return np.concatenate(found, axis=1)
+
+    def _list_copies(self, vertices: IntArray) -> NDArray[np.intp]:
+        """All copies of vertices in domains, ascending."""
+        start, copies, _ = self._copies
+        counts = start[vertices + 1] - start[vertices]
+        first = np.repeat(start[vertices] - (np.cumsum(counts) - counts), counts)
+        return np.sort(copies[first + np.arange(len(first))])
 
     def renumber(self, known: IntArray, vertices: NDArray[np.integer]) -> IntArray:
         """Places of vertices in a list that has them all."""
@@ -274,6 +271,18 @@ class Region(Patch):
     def scale(self) -> FloatArray:
         """One over the roots of the masses of full unknowns [kg^-½], (3 f,)."""
         return np.repeat(1.0 / np.sqrt(self.mass), 3)
+
+    def count_inverted(self, y: FloatArray) -> int:
+        """How many exact tets are inside out with its vertices at y [m], (l, 3)."""
+        corners = y[self.number(self.ground.body.mesh.tets[self.tets])]
+        sides = corners[:, 1:] - corners[:, :1]
+        return int(np.count_nonzero(np.einsum("ti,ti->t", sides[:, 0], np.cross(sides[:, 1], sides[:, 2])) <= 0.0))
+
+    def spread(self, g: FloatArray) -> FloatArray:
+        """Forces on full vertices, the first of g, as a field over all, for a diagnosis [N], (n, 3)."""
+        field = np.zeros_like(self.ground.rest)
+        field[self.full] = g[: self.size].reshape(-1, 3)
+        return field
 
     def number(self, vertices: NDArray[np.integer]) -> IntArray:
         """What its vertices are called here."""

@@ -5,7 +5,7 @@ body in domains, full vertices stand beside the means of copies; a full vertex i
 that its copies are tied, and springs between them no longer count.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
+from supple.method.condensation_anchors import SkinAnchor, domain_lengths
 from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Vertices, fit_left
 from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
@@ -41,6 +42,8 @@ class SkinnedStance:
     rig: SkinnedRig
     basis: Basis | DomainBases
     pose: FloatArray
+    memory: dict[str, FloatArray] = field(default_factory=dict)
+    """Lengths of the rows of all vertices that are ever looked at."""
 
     def rows(self, vertices: Vertices = None) -> FloatArray:
         """A U, (k, 3, r)."""
@@ -60,15 +63,24 @@ class SkinnedStance:
         rest = self.rig.rest if vertices is None else self.rig.rest[vertices]
         return self.rig.push_forward(self.pose, rest + self.basis.lift(q, vertices), vertices)
 
+    def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> SkinAnchor:
+        if "lengths" not in self.memory or len(self.memory["lengths"]) != len(vertices):
+            self.memory["lengths"] = domain_lengths(self.basis, vertices)
+        return SkinAnchor(self.rig, self.basis, self.pose, q, vertices, self.memory["lengths"])
+
 
 class SkinnedSubspace:
     """Reads states."""
 
     def __init__(self, rig: SkinnedRig, basis: Basis | DomainBases, particles: Particles) -> None:
         self._rig, self._basis, self._particles = rig, basis, particles
+        self._memory: dict[str, FloatArray] = {}
 
     def stance(self, below: SkinnedState) -> SkinnedStance:
-        return SkinnedStance(self._rig, self._basis, below.pose)
+        return SkinnedStance(self._rig, self._basis, below.pose, self._memory)
+
+    def coordinates(self, below: SkinnedState) -> FloatArray:
+        return np.asarray(below.shapes[0])
 
     def field(self, below: SkinnedState, level: int, vertices: Vertices = None) -> FloatArray:
         if level == 0:

@@ -4,7 +4,7 @@ The first round's contacts are those that a look ahead finds, so that a region g
 later look finds more, it grows again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
-from supple.elastic import elastic_gradient
 from supple.linalg.bordered_solver import BorderedSolver
 from supple.method.condensation_footing import Footing
-from supple.method.condensation_loads import find_pushed, push_full
+from supple.method.condensation_loads import find_pushed, find_unbalance, push_full
 from supple.method.condensation_lookout import Lookout, Watched
-from supple.method.condensation_newton import lean, measure, minimise
+from supple.method.condensation_newton import Found, lean, measure, minimise
 from supple.method.condensation_oracle import Sight
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
+from supple.method.condensation_rest import Rest, find_rest
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_share import Share
 from supple.method.condensation_state import CondensedState
@@ -30,7 +30,6 @@ from supple.method.condensation_tools import Tools
 from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.solve.events import Grab
-from supple.solve.forces import Force
 from supple.solve.inputs import Inputs
 from supple.solve.newton import NewtonFailure
 from supple.solve.potential import Potential
@@ -78,6 +77,9 @@ class CondensedStep:
         self.wanted = np.zeros(0, np.int32)
         self._rounds = 0
         self._region: Region | None = None
+        self._potential: ContactPotential | None = None
+        self.rest: Rest | None = None
+        """Where the coordinates alone come to rest, if that was asked."""
         self._linear = BorderedSolver()
         self.z = np.zeros(0)
         """Where the last round arrived."""
@@ -108,9 +110,10 @@ class CondensedStep:
             seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
         with self._watch.phase("region"):
             now, moment = (self._state, self._inputs.begin) if solved is None else (solved, self._inputs.end)
-            # A state that no step has led to need not be in balance
-            looks = now.steps > 0 and potential is None
-            unbalance = partial(self._unbalance, now, now.live.forces(moment.forces)) if looks else None
+            unbalance = None
+            if now.steps > 0 and potential is None:  # a state that no step has led to need not be in balance
+                acting = now.live.forces(moment.forces)
+                unbalance = partial(find_unbalance, self._tools.ground, now, acting, self._still)
             sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, unbalance)
             wanted = self._tools.oracle.want(sight)
             if not np.array_equal(wanted, self.wanted):
@@ -120,9 +123,7 @@ class CondensedStep:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
         if round.potential is not None:
-            self.look(round.potential, predicted if round.start is None else round.start)
-            if self._rules is not None and self._rules.give_way(self._find_full()):
-                raise Overlap
+            self._notice(round.potential, predicted if round.start is None else round.start)
         resolution = self._minimise(round)
         # A next step lets a region grow that is too small; equilibrium has none
         for _ in range(_MORE if self._still and self._rounds <= _GROWS else 0):
@@ -132,6 +133,12 @@ class CondensedStep:
                 break
             resolution = self._minimise(round)
         return self._lift(), resolution
+
+    def _notice(self, potential: ContactPotential, x: FloatArray | None) -> None:
+        """Let the oracle see contacts at positions x [m], (c, 3)."""
+        self.look(potential, x)
+        if self._rules is not None and self._rules.give_way(self._find_full()):
+            raise Overlap
 
     def watch(self, lookout: Lookout, *, anew: bool) -> Watched:
         """Begin to look for contacts at what a lookout says."""
@@ -158,12 +165,21 @@ class CondensedStep:
         x = ahead.carry(state.motion[0], state.full)
         return self._watched.place(partial(ahead.stance.place, ahead.begin), state.full, x)
 
+    def foresee(self) -> FloatArray | None:
+        """Positions of those vertices where an equilibrium is looked for from [m], (c, 3); None: where they are."""
+        self.rest = found = find_rest(self._tools, self._state, self._inputs, self.ahead)
+        if found is None:
+            return None
+        self._tally.newton += found.iterations
+        follow = partial(self._tools.ground.subspace.field, found.below, 0)
+        return self._watched.place(follow, self._state.full, found.x)
+
     def follow(self, below: Any) -> FloatArray:
         """Positions of those vertices in a state of the coordinates alone [m], (c, 3)."""
         subspace = self._tools.ground.subspace
         if self._lookout is not None:
             nobody = np.zeros(0, np.int32), np.zeros((0, 3))
-            self._lookout.check(self._watched, subspace.stance(below), below.shapes[0], *nobody)
+            self._lookout.check(self._watched, subspace.stance(below), subspace.coordinates(below), *nobody)
         return subspace.field(below, 0, self._watched.vertices)
 
     @cached_property
@@ -172,30 +188,50 @@ class CondensedStep:
         return self._tools.steps.prepare(self._state.below, self._inputs)
 
     def _minimise(self, round: Round) -> float:
-        """Newton's method in the region that is wanted by now; the size of forces that are taken for zero [N]."""
-        first = self._region is None
-        with self._watch.phase("region"):
-            self._grow(round.potential)
-        step, tools = self._join(round.potential), self._tools
-        reference = max(self._reference + round.impact / tools.unit, tools.floor)
-        tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if round.rough else tools.tolerance
-        z, gradient = self._choose_guess(step, round) if first else (self.z, self._differentiate(step, self.z))
+        """Newton's method in the region that is wanted by now, and in larger ones where contacts on its way ask for
+        them; the size of forces that are taken for zero [N]."""
+        tools, self._potential, first = self._tools, round.potential, self._region is None
+        while True:
+            with self._watch.phase("region"):
+                self._grow(self._potential)
+            reference = max(self._reference + round.impact / tools.unit, tools.floor)
+            if not self._descend(self._join(self._potential), round, reference, first).cramped:
+                return tools.unit * max(tools.tolerance * reference, tools.floor)
+            first = False
+
+    def _descend(self, step: Condensed, round: Round, reference: float, first: bool) -> Found:
+        """Newton's method in the region as it is."""
+        tools, rough = self._tools, round.rough and round.look is None  # contacts that are looked at on the way stay
+        tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if rough else tools.tolerance
+        z, gradient = self._choose_guess(step, round) if first else (self.z, None)
+        carried = step.carry_held(z)
+        if gradient is None or carried is not z:
+            z, gradient = carried, self._differentiate(step, carried)
         try:
             found = minimise(
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 still=tools.tolerance / tolerance, max_iterations=tools.max_iterations, linear_solver=self._linear,
-                watch=self._watch,
+                watch=self._watch, look=None if round.look is None else partial(self._look_on, round.look),
             )  # fmt: skip
         except NewtonFailure as failure:
-            failure.terms = {name: self._spread(term) for name, term in step.terms(failure.x).items()}
+            failure.terms = {name: self.region.spread(term) for name, term in step.terms(failure.x).items()}
             failure.x = self._arrive(failure.x).place(tools.ground)
             raise
         self.z = found.z
         self._tally.newton += found.iterations
         self._tally.linear += found.linear
-        if not round.rough:
+        if not rough:
             self._tally.residual = max(self._tally.residual, found.residual)
-        return tools.unit * max(tools.tolerance * reference, tools.floor)
+        return found
+
+    def _look_on(self, look: Callable[[FloatArray], ContactPotential | None], z: FloatArray) -> Condensed | None:
+        """The step with the contacts that an iterate has; None where they need a larger region."""
+        self.z = z
+        x = self._lift()
+        self._potential = look(x)
+        if self._potential is not None:
+            self._notice(self._potential, x)
+        return self._join(self._potential) if self._fits(self._find_full(), self._name(self._potential)) else None
 
     def serves(self) -> bool:
         """Whether it ended near enough to where the subspace was foreseen."""
@@ -219,22 +255,6 @@ class CondensedStep:
         below = self._tools.steps.arrive(self._state.below, self.ahead, z[size:].copy(), self._inputs)
         return self._state._replace(below=below, full=self.region.full, motion=motion, steps=self._state.steps + 1)
 
-    def _unbalance(self, state: CondensedState, forces: Sequence[Force], vertices: IntArray) -> FloatArray:
-        """Elastic and inertial forces less loads at chosen vertices, ascending, in a state [N], (k, 3)."""
-        ground, body = self._tools.ground, self._tools.ground.body
-        order = np.argsort(vertices, kind="stable")
-        region = ground.cut(vertices[order])
-        factor = state.live.stiffness
-        parts = region.parts if factor == 1.0 else tuple(part.with_stiffness(factor) for part in region.parts)
-        out = elastic_gradient(parts, state.place(ground, region.vertices))[: len(vertices)]
-        if not self._still:
-            moves = state.place(ground, region.full, 2) + body.damping.mass * state.place(ground, region.full, 1)
-            out += region.mass[:, None] * moves
-        out -= push_full(region, forces).reshape(-1, 3)
-        found = np.empty_like(out)
-        found[order] = out
-        return found
-
     def _find_full(self) -> IntArray:
         """Vertices that are full by now, ascending."""
         if np.array_equal(self.wanted, self._state.full):
@@ -243,13 +263,9 @@ class CondensedStep:
 
     def _grow(self, potential: ContactPotential | None) -> None:
         """Cut the region of this round, and go on in it from where the step is."""
-        tools, ground = self._tools, self._tools.ground
-        full = self._find_full()
-        others = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
-        if potential is not None:
-            others.append(self._watched.vertices[potential.vertices[potential.weights != 0.0]])
-        named, old = np.concatenate([np.zeros(0, np.int32), *others]), self._region
-        if old is not None and np.array_equal(full, old.full) and (old.number(named) >= 0).all():
+        tools, ground, old = self._tools, self._tools.ground, self._region
+        full, named = self._find_full(), self._name(potential)
+        if self._fits(full, named):
             return
         region = tools.cut(full, np.setdiff1d(named, full).astype(np.int32))
         h, ahead, slowed, beta = (
@@ -258,23 +274,37 @@ class CondensedStep:
         fields, footing = self._state.gather(region), tools.stand(region, ahead.stance)
         self._fields = fields.reshape(3, -1)
         self._motion = tools.integrator(self._fields[0], self._fields[1], self._fields[2], h)
-        self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
-        self.z = self._begin if old is None else self._arrive_in(old, footing)
         self._region = region
+        self._begin = np.concatenate([ahead.carry(fields[0], region.full).ravel(), ahead.begin])
+        if self.rest is not None:
+            self._begin = self.rest.follow(ahead.stance, ahead.begin, region.full)
+        self.z = self._begin if old is None else self._arrive_in(old, footing)
         x, v, a = tools.follow(footing, self._state.below)
         push = push_full(region, self._forces)
         share = Share.of(ahead, footing, tools.integrator(x, v, a, h), slowed, push)
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
-            share, weights=tools.weights, stiffness=self._state.live.stiffness,
+            share, weights=tools.weights, stiffness=self._state.live.stiffness, error=tools.error,
         )  # fmt: skip
         if beta > 0.0 and not self._still:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
         self._step, terms = step, step.terms(self._begin)
         acting = ("elastic force", "external force")
-        self._resting = np.sum(list(terms.values()), axis=0)
+        self.resting = np.sum(list(terms.values()), axis=0)
         self._reference = sum(measure(region, terms[name]) for name in acting)
         self._leaning = sum(lean(footing, terms[name]) for name in acting)
+
+    def _name(self, potential: ContactPotential | None) -> IntArray:
+        """Vertices that contacts and grabs pull at."""
+        others = [np.asarray(grab.vertices, np.int32) for grab in self._state.live.grabs]
+        if potential is not None:
+            others.append(self._watched.vertices[potential.vertices[potential.weights != 0.0]])
+        return np.concatenate([np.zeros(0, np.int32), *others])
+
+    def _fits(self, full: IntArray, named: IntArray) -> bool:
+        """Whether the region has these full vertices, and numbers those others."""
+        old = self._region
+        return old is not None and np.array_equal(full, old.full) and bool((old.number(named) >= 0).all())
 
     def _arrive_in(self, old: Region, footing: Footing) -> FloatArray:
         """z of the last round in a region that has grown since."""
@@ -297,7 +327,10 @@ class CondensedStep:
         """Where Newton's method begins, and the gradient there: where the body is or is pushed to, whichever is nearer
         to balance."""
         with self._watch.phase("assembly"):
-            begin = self._begin, step.see(self._resting + step.press(self._begin))
+            begin = self._begin, step.see(self.resting + step.press(self._begin))
+        if self.rest is not None:
+            z = self.rest.follow(self.ahead.stance, self.rest.q, self.region.full)
+            return z, self._differentiate(step, z)
         if self._still or round.rubs:
             return begin
         m, push = self._motion, self._fields[2]
@@ -309,12 +342,6 @@ class CondensedStep:
     def _differentiate(self, step: Condensed, z: FloatArray) -> FloatArray:
         with self._watch.phase("assembly"):
             return step.gradient(z)
-
-    def _spread(self, g: FloatArray) -> FloatArray:
-        """Forces on full vertices as a field over all, for a diagnosis [N], (n, 3)."""
-        field = np.zeros_like(self._tools.ground.rest)
-        field[self.region.full] = g[: self.region.size].reshape(-1, 3)
-        return field
 
 
 def _renumber(number: Callable[[NDArray[np.integer]], IntArray], grab: Grab) -> Grab:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
+from supple.method.condensation_anchors import StillAnchor, row_lengths
 from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Subspace, Vertices, fit_left
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_handles import Handles
@@ -29,6 +30,7 @@ class StillSubspace:
     def __init__(self, body: Body, basis: Basis) -> None:
         self._rest, self._mass = body.mesh.vertices, body.mass
         self._rows = np.ascontiguousarray(basis.columns.reshape(len(body.mass), 3, basis.rank))
+        self._lengths = np.zeros(0, np.int32), np.zeros(0)
 
     def stance(self, below: ReducedState | None = None) -> "StillSubspace":
         return self
@@ -44,6 +46,15 @@ class StillSubspace:
 
     def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
         return np.asarray(self.origin(vertices) + self._move(q, vertices))
+
+    def coordinates(self, below: ReducedState) -> FloatArray:
+        return np.asarray(below.shapes[0])
+
+    def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> StillAnchor:
+        known, lengths = self._lengths
+        if known is not vertices:
+            self._lengths = known, lengths = vertices, row_lengths(self.rows(vertices))
+        return StillAnchor(self, q, lengths)
 
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         q = below.shapes[level]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.packed_elements import PackedElements
 from supple.cubature.reduced_elements import ReducedElements
+from supple.method.condensation_anchors import Anchor
 from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
 from supple.solve.live import Live
@@ -57,12 +58,18 @@ class Stance(Protocol):
     def place(self, q: FloatArray, vertices: Vertices = None) -> FloatArray:
         """Positions [m], (k, 3)."""
 
+    def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> Anchor:
+        """What bounds how far chosen vertices are taken from where they are now."""
+
 
 class Subspace(Protocol):
     """Reads states."""
 
     def stance(self, below: Any) -> Stance:
         """That of a state."""
+
+    def coordinates(self, below: Any) -> FloatArray:
+        """q of a state, as its stance takes it, (r,)."""
 
     def field(self, below: Any, level: int, vertices: Vertices = None) -> FloatArray:
         """Positions (level 0), velocities (1) or accelerations (2) as the subspace has them, (k, 3)."""

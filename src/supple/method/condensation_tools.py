@@ -35,12 +35,14 @@ class Tools:
         max_iterations: int,
         floor: float,
         edge: float,
+        error: float,
     ) -> None:
         """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
-        noise; `edge` [m] of the surface."""
+        noise; `edge` [m] of the surface; `error` of the rule."""
         self.ground, self.steps, self.frequencies = ground, steps, frequencies
         self.oracle, self.integrator, self.weights = oracle, integrator, weights
         self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
+        self.error = error
         self.unit = float(np.sqrt(ground.mass.mean()))
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
         self._last: tuple[bytes, Region] | None = None
