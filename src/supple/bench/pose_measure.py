@@ -184,10 +184,12 @@ def split_step(solver: PoseSpaceSolver, state: PoseSpaceState, inputs: Inputs) -
             turn_particles(
                 *common, state.w, state.y, handed, placed, driven.places[0], scalars, out, carried, out.copy()
             )
+        elif placed.shape[1] > 3:
+            drag_particles(
+                *common, state.w[0], state.y[0], handed, placed, driven.places[0], 1.0 / FPS, out, carried[0]
+            )
         else:
             push_particles(*common, R, placed, driven.places[0], 1.0 / FPS, out)
-            if placed.shape[1] > 3:
-                drag_particles(*common, state.w[0], state.y[0], handed, placed, driven.places[0, 0], carried[0])
         mix_products(t.gram, t.blocks, w, state.w, state.y, M, carried)
 
     def turn() -> None:

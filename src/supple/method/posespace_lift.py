@@ -21,6 +21,7 @@ __all__ = ["PoseLift"]
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
 
+_MANY = 4  # of all vertices as a share of those chosen
 _KEPT = 64  # sets of vertices of a black box whose surroundings are known
 
 
@@ -38,15 +39,21 @@ class PoseLift:
 
     def place(self, state: PoseSpaceState, vertices: Vertices = None, when: int = 0) -> FloatArray:
         """Positions of all or of chosen vertices [m], (v, 3), now or a step ago."""
-        chosen = self._columns if vertices is None else self._columns[:, vertices]
-        rows = chosen.reshape(len(chosen), -1, chosen.shape[3])  # one product for an example, not one for a vertex
-        w, y, pose = state.w[when], state.y[when].astype(np.float32), state.poses[when]
-        u = np.zeros((chosen.shape[1], 3))
-        for i in np.flatnonzero(w):
-            u += w[i] * (rows[i] @ y).astype(np.float64).reshape(-1, 3)
+        u, pose = self._displace(state.w[when], state.y[when].astype(np.float32), vertices), state.poses[when]
         if self.turning:
             return _turn_on(self._place(pose, vertices), u)
         return np.asarray(self._rig.positions(pose, vertices) + u @ state.turns[when].T)
+
+    def _displace(self, w: FloatArray, y: NDArray[np.float32], vertices: Vertices) -> FloatArray:
+        """Σ w_i U_i y before anything has turned [m], (v, 3)."""
+        count = self._columns.shape[1] if vertices is None else len(vertices)
+        if vertices is not None and _MANY * count > self._columns.shape[1]:
+            return self._displace(w, y, None)[vertices]  # to copy many columns takes longer than to multiply with all
+        u = np.zeros(3 * count)
+        for i in np.flatnonzero(w):  # one product for all vertices, not one for each
+            rows = self._columns[i] if vertices is None else self._columns[i, vertices]
+            u += w[i] * (rows.reshape(3 * count, len(y)) @ y).astype(np.float64)
+        return u.reshape(count, 3)
 
     def rows(self, pose: FloatArray, w: FloatArray, vertices: Vertices = None) -> FloatArray:
         """U(p) at all or chosen vertices, in the frame of the root, (v, 3, r), for weights of the examples (m,)."""

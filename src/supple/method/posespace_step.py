@@ -25,12 +25,13 @@ from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import mirror
 from supple.linalg.vectors import add_to, copy_into
+from supple.method.posespace_carry import carry_motion
 from supple.method.posespace_contact import ONE_SIDED, settle_touching
 from supple.method.posespace_elements import pose_elements, stiffen_elements
 from supple.method.posespace_gaps import Stops
 from supple.method.posespace_model import CORNERS, PoseSpaceModel
-from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_away, turn_products
-from supple.method.posespace_pushes import find_reach, push_handles, push_particles
+from supple.method.posespace_products import find_blocks, pack_products
+from supple.method.posespace_pushes import find_reach, push_handles
 from supple.method.posespace_regions import POSED, Packed
 from supple.method.posespace_types import PIECES, SQUARE, minimise_types
 from supple.method.reduced_loads import STILL
@@ -196,11 +197,13 @@ def step_kernel(loops: PointLoops, touching: bool) -> Callable[..., Any]:
     apart = {"minimise": call_apart(minimise, minimise_types(touching))}
     # What is called once is written into its caller: by itself it would be compiled once more
     settle = settle_touching if touching else _settle
+    pieces = {kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in PIECES}
     names = {
         "settle": compile_copy(settle, suffix, apart, inline="always"),
+        "carry": compile_copy(carry_motion, suffix, pieces, inline="always"),
         "square": call_apart(square_kernel(loops, False, POSED), SQUARE),
         **{name: getattr(POSED, name) for name in ("strain", "join", "factor", "solve")},
-        **{kernel.__name__: call_apart(kernel, arguments) for kernel, arguments in PIECES},
+        **pieces,
     }
     single = compile_copy(_step, suffix, names, inline="always")
     return compile_copy(_steps, suffix, {"step": single})
@@ -219,7 +222,7 @@ def _steps(address, single, L, signs, stack, halves, K, tables, driven):
 def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, told):
     rank, count = y.shape[1], t.volumes.size
     G = single.reshape(9 * count, single.shape[2]), rank, t.groups, t.members
-    h, ratio, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b, :12]
+    h, _, moves, alpha, beta, scale, tolerance, floor, noise, most, most_made, elastic = driven.scalars[b, :12]
     before, begin, R, placed = driven.w[b], driven.y[b], driven.turns[b, 0], driven.placed[b]
     share_examples_into(t.points, t.trained, driven.points[b], shares[0])
     w = shares[0]
@@ -241,34 +244,11 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
     stiffen_elements(t.firmness, w, table)
     M, S, load = np.empty((rank, rank)), np.zeros((rank, rank)), np.zeros(rank)
     push_handles(driven.handles, w, R, driven.pulls[b], driven.stiffness[b], S, load)
-    ahead, carried = np.zeros(rank), np.zeros((2, rank))
-    guess = np.empty(rank)
-    copy_into(begin[0], guess)
-    if moves > 0.0:
-        mix_products(t.gram, t.blocks, w, before, begin, M, carried)
-    if turning:
-        turn_particles(
-            t.particles, t.masses, t.rows, t.reach, w, before, begin, driven.turns[b], placed, driven.places[b],
-            driven.scalars[b], load, carried, ahead,
-        )  # fmt: skip
-    if moves > 0.0:
-        if not turning:
-            push_particles(t.particles, t.masses, t.rows, t.reach, w, R, placed, driven.places[b], h, load)
-        for i in range(rank):
-            ahead[i] += (1.0 + ratio) * carried[0, i] - ratio * carried[1, i]
-            guess[i] += ratio * (begin[0, i] - begin[1, i])
-        turns = np.empty((2, 3, 3))
-        if t.turned.shape[0] and turn_away(driven.turns[b], ratio, turns):
-            turn_products(t.turned, t.blocks, w, before, begin, turns, ahead)
-        if not turning and placed.shape[1] > 3:
-            drag_particles(
-                t.particles, t.masses, t.rows, t.reach, w, before[0], begin[0], driven.turns[b], placed,
-                driven.places[b, 0], carried[0],
-            )  # fmt: skip
+    ahead, origin, guess = carry(t, driven, b, w, turning, M, load)
     ca, cv = moves / (h * h), moves * alpha / h
     reference = elastic + size_acting(S, load, begin[0])
     for i in range(rank):
-        load[i] += ca * ahead[i] + cv * carried[0, i]
+        load[i] += ca * ahead[i] + cv * origin[i]
         for j in range(rank):
             S[i, j] += (ca + cv) * M[i, j] if moves > 0.0 else 0.0
     rest, F = np.zeros(9 * count), np.empty(9 * count)
@@ -276,7 +256,6 @@ def _step(address, single, L, signs, stack, halves, K, t, driven, b, y, shares, 
         rest[9 * e] = rest[9 * e + 4] = rest[9 * e + 8] = 1.0
     ready = 0.0
     if moves * beta > 0.0:
-        origin = carried[0]
         copy_into(M.reshape(rank * rank), K.reshape(rank * rank))
         if factor(K, G):
             solve(K, G, origin)

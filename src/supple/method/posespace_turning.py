@@ -71,38 +71,42 @@ def turn_particles(particles, masses, rows, reach, w, before, y, turns, placed, 
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def drag_particles(particles, masses, rows, reach, w, before, y, turns, placed, places, carried):
-    """Add U(p)ᵀ M (T - 1) u to carried (r,), with u = U(before) y as a root sees it, before (m,), y (r,), and T what
-    the skin turns it by beside the root.
+def drag_particles(particles, masses, rows, reach, w, before, y, turns, placed, places, h, load, beside):
+    """Do what `push_particles` does to load (r,), and add U(p)ᵀ M (T - 1) u to beside (r,), with u = U(before) y as a
+    root sees it, before (m,), y (r,), and T what the skin turns it by beside the root.
 
-    placed (v, 12) and places (i, 12) have turns of the skin at the end and at the beginning beside places; turns
+    placed (v, 12) and places (2, i, 12) have turns of the skin at the end and at the beginning beside places; turns
     (3, 3, 3) are those of the root.
     """
-    rank, R = carried.size, turns[0]
-    line, total = np.empty((3, rank), np.float32), np.zeros((1, rank), np.float32)
+    rank, R = load.size, turns[0]
+    line, totals = np.empty((3, rank), np.float32), np.zeros((2, rank), np.float32)
     shared = np.empty((w.size, rank), np.float32)
     for i in range(w.size):
         for l in range(rank):
             shared[i, l] = before[i] * y[l]
-    push, u, e = np.empty((1, 3), np.float32), np.empty(3), np.empty(3)
+    push, a, u, e = np.empty((2, 3), np.float32), np.empty(3), np.empty(3), np.empty(3)
     for k in range(particles.size):
         first, last = reach[k, 0], reach[k, 1]
-        now, past, mass = placed[particles[k], 3:], places[k, 3:], 0.0
+        now, past, mass = placed[particles[k], 3:], places[0, k, 3:], 0.0
         for i in range(w.size):
             mass += w[i] * masses[i, k]
+        for i in range(3):
+            a[i] = ((placed[particles[k], i] - places[0, k, i]) / h - places[1, k, i]) / h
         u[0], u[1], u[2] = _displace(rows[k], before, shared, first, last)
         _turn(turns[1], u, e)
-        a = past[0] * e[0] + past[3] * e[1] + past[6] * e[2]
-        b = past[1] * e[0] + past[4] * e[1] + past[7] * e[2]
-        c = past[2] * e[0] + past[5] * e[1] + past[8] * e[2]
+        b = past[0] * e[0] + past[3] * e[1] + past[6] * e[2]
+        c = past[1] * e[0] + past[4] * e[1] + past[7] * e[2]
+        d = past[2] * e[0] + past[5] * e[1] + past[8] * e[2]
         for i in range(3):
-            e[i] = now[3 * i] * a + now[3 * i + 1] * b + now[3 * i + 2] * c
+            e[i] = now[3 * i] * b + now[3 * i + 1] * c + now[3 * i + 2] * d
         for j in range(3):
-            push[0, j] = mass * (R[0, j] * e[0] + R[1, j] * e[1] + R[2, j] * e[2] - u[j])
+            push[0, j] = -mass * (R[0, j] * a[0] + R[1, j] * a[1] + R[2, j] * a[2])
+            push[1, j] = mass * (R[0, j] * e[0] + R[1, j] * e[1] + R[2, j] * e[2] - u[j])
         _blend(rows[k], w, first, last, line)
-        _add_lines(line, push, first, last, total)
+        _add_lines(line, push, first, last, totals)
     for i in range(rank):
-        carried[i] += total[0, i]
+        load[i] += totals[0, i]
+        beside[i] += totals[1, i]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})

@@ -42,8 +42,8 @@ PIECES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (
         drag_particles,
         (
-            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _numbers, _numbers, _cube, _matrix, _matrix,
-            _numbers,
+            int64[::1], _matrix, float32[:, :, :, ::1], _table, _numbers, _numbers, _numbers, _cube, _matrix, _cube,
+            float64, _numbers, _numbers,
         ),
     ),
     (mix_products, (_matrix, _table, _numbers, _matrix, _matrix, _matrix, _matrix)),

@@ -50,10 +50,11 @@ def _fill_bent(x: FloatArray, frame: FloatArray, length: float, turn: float, out
             aside += offset * side[i]
             beside += offset * axis[i]
         passed = min(max(along, 0.0), length)
-        angle = turn * passed / length
-        half = 0.5 * angle
-        chord = passed * (np.sin(half) / half if half != 0.0 else 1.0)  # of the arc passed; it points half aside
-        a = chord * np.cos(half) + (along - passed) * np.cos(angle) - aside * np.sin(angle)
-        b = chord * np.sin(half) + (along - passed) * np.sin(angle) + aside * np.cos(angle)
+        half = 0.5 * turn * passed / length
+        sine, cosine = np.sin(half), np.cos(half)
+        chord = passed * (sine / half if half != 0.0 else 1.0)  # of the arc passed; it points half aside
+        sine_whole, cosine_whole = 2.0 * sine * cosine, 1.0 - 2.0 * sine * sine
+        a = chord * cosine + (along - passed) * cosine_whole - aside * sine_whole
+        b = chord * sine + (along - passed) * sine_whole + aside * cosine_whole
         for i in range(3):
             out[k, i] = start[i] + a * ahead[i] + b * side[i] + beside * axis[i]
