@@ -43,6 +43,19 @@ def test_rows_can_be_asked_for_by_estimator_and_throttle():
     assert not list(measure(make_beam(300, 3), asked, "paper 2.0"))
 
 
+def test_a_long_run_is_compared_with_some_full_steps():
+    beam, head = make_beam(300, 30), make_head(1_000, 30)
+    found = next(measure(beam, ASKED[1:], reference=5))
+    assert np.isfinite(found.errors).tolist() == [True] * 5 + [False] * 25
+    assert found.row["max_error"] == np.nanmax(found.errors)
+    found = next(measure(head, ASKED[1:], reference=10))
+    compared = np.flatnonzero(np.isfinite(found.errors)).tolist()
+    assert compared == [*range(1, 6), *range(25, 30)]  # the first of a stretch is where it settles
+    whole = next(measure(head, ASKED[1:]))
+    assert found.errors[compared] == pytest.approx(whole.errors[compared], abs=1e-5)
+    assert found.row["liveliness"] == pytest.approx(whole.row["liveliness"], rel=0.2)
+
+
 def test_published_rows_are_those_of_the_paper():
     for row in (*BEAM, *HEAD, *PENDULUM, *RICH_HEAD):
         assert tuple(fill(row)) == KEYS

@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps`, `plot`, `only`, too.
+    """A module of `supple.bench` with a function `run(size) -> rows`; it may take `mesh`, `steps` and others, too.
 
     Rows may come one by one, as they are measured.
     """
@@ -33,8 +33,8 @@ class Benchmark:
     run: Callable[..., Iterable[Row]]
 
     def takes(self, option: str) -> bool:
-        """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, `plot`, a folder, or with
-        `only`, words that rows shall have in common."""
+        """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, `plot`, a folder, `only`,
+        words that rows shall have in common, or with `reference`, how many steps to take in full space."""
         return option in inspect.signature(self.run).parameters
 
 
@@ -67,20 +67,22 @@ def run_benchmark(
     steps: int | None = None,
     plot: Path | None = None,
     only: str | None = None,
+    reference: int | None = None,
     each: Callable[[Row], None] = lambda row: None,
 ) -> Row:
     """The benchmark's rows, with the machine's load and yardstick measured beside them.
 
     `each` is told every row as it is finished, where the benchmark has them one by one.
     """
-    asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only}
+    asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only, "reference": reference}
     options = {name: value for name, value in asked.items() if value is not None}
     for option in options:
         if not benchmark.takes(option):
             able = ", ".join(name for name, one in find_benchmarks().items() if one.takes(option))
             raise SceneError(f"the benchmark '{benchmark.name}' takes no --{option}: that is for {able}.")
-    if steps is not None and steps < 1:
-        raise SceneError(f"--steps {steps} leaves nothing to run: give 1 or more.")
+    for option, count in (("steps", steps), ("reference", reference)):
+        if count is not None and count < 1:
+            raise SceneError(f"--{option} {count} leaves nothing to run: give 1 or more.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
     found, rows = benchmark.run(size, **options), []

@@ -18,17 +18,22 @@ _STEPS = {"small": (200, 100), "paper": (1000, 600)}  # of the calm head and of 
 _ASKED = (Asked("paper"), Asked("paper", 1.5), Asked("checks"))
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+def run(
+    size: str, steps: int | None = None, plot: Path | None = None, only: str = "", reference: int | None = None
+) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps, `reference` of them in full space; plots in a
+    folder.
 
     Rows are asked for by estimator and throttle.
     """
-    return run_head(size, steps, plot, only, rich=False)
+    return run_head(size, steps, plot, only, reference, rich=False)
 
 
-def run_head(size: str, steps: int | None, plot: Path | None, only: str, *, rich: bool) -> Iterator[Row]:
+def run_head(
+    size: str, steps: int | None, plot: Path | None, only: str, reference: int | None, *, rich: bool
+) -> Iterator[Row]:
     """The head that looks about, or the one that shakes."""
     warm_up(make_head(1_000, 20, rich=rich), _ASKED)
     yield from map(fill, RICH_HEAD if rich else HEAD)
     case = make_head(_SIZES[size], steps or _STEPS[size][rich], rich=rich)
-    yield from plotted(plot, "skip-head-rich" if rich else "skip-head", measure(case, _ASKED, only))
+    yield from plotted(plot, "skip-head-rich" if rich else "skip-head", measure(case, _ASKED, only, reference))

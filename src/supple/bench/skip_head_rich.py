@@ -12,9 +12,12 @@ from supple.bench.skip_measure import Row
 __all__ = ["run"]
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+def run(
+    size: str, steps: int | None = None, plot: Path | None = None, only: str = "", reference: int | None = None
+) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps, `reference` of them in full space; plots in a
+    folder.
 
     Rows are asked for by estimator and throttle.
     """
-    return run_head(size, steps, plot, only, rich=True)
+    return run_head(size, steps, plot, only, reference, rich=True)

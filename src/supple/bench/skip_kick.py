@@ -18,8 +18,11 @@ _KICKED = 0.4  # of the run
 _ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"), Asked("checks", 0.03))
 
 
-def run(size: str, steps: int | None = None, plot: Path | None = None, only: str = "") -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps; plots in a folder.
+def run(
+    size: str, steps: int | None = None, plot: Path | None = None, only: str = "", reference: int | None = None
+) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many steps, `reference` of them in full space; plots in a
+    folder.
 
     Rows are asked for by estimator and throttle.
     """
@@ -27,4 +30,4 @@ def run(size: str, steps: int | None = None, plot: Path | None = None, only: str
     steps = steps or usual
     warm_up(make_beam(300, 40), _ASKED)
     case = make_beam(tets, steps, kick=0.01 * int(_KICKED * steps))
-    yield from plotted(plot, "skip-kick", measure(case, _ASKED, only))
+    yield from plotted(plot, "skip-kick", measure(case, _ASKED, only, reference))

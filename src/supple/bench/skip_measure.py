@@ -4,6 +4,8 @@ A step's time is all that happens between what it is given and the positions of 
 reduced steps, checks, bases, rules. Before, a small body of the same kind is run, so that nothing is compiled then.
 
 - `skipped`: share of reduced steps; `speedup`: `full_s` over `total_s`, seconds of all steps;
+- where the full solver takes `reference` steps only, `full_s` is their mean times all steps: the first of a motion,
+  in statics, which does not remember, short stretches all over the run; errors are of those steps;
 - `rms_error`, `max_error`: mean and largest over the steps of the root mean square distance of the vertices from where
   the full solver has them, over the longest side of the body;
 - `rank`, `key_tets`: of the last subspace; `basis_updates`: how often one was made with its rule;
@@ -42,6 +44,7 @@ KEYS = (
     "liveliness",
 )  # fmt: skip
 _HALF = 0.45, 0.55  # of the run: about half time
+_STRETCH = 5  # steps in a row in full space where not all are taken
 _WARM, _WIDE = 40, 40  # steps of warming up, and coordinates of steps that two threads share
 
 
@@ -68,7 +71,7 @@ class Run:
 
     row: Row
     errors: FloatArray
-    """Root mean square distance from the full run, over the longest side, of every step."""
+    """Root mean square distance from the full run, over the longest side, of every step; NaN where that was not."""
     reports: Sequence[Report]
 
     @property
@@ -79,8 +82,10 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class _Reference:
-    frames: Sequence[NDArray[np.float32]]
+    frames: Mapping[int, NDArray[np.float32]]
+    """By step."""
     seconds: float
+    """Of all steps."""
     liveliness: float
 
 
@@ -107,11 +112,12 @@ def _warm_wide(case: Case) -> None:
     model.step(np.zeros((3, _WIDE)), np.zeros_like(body.mesh.vertices), 1.0 / case.stage.scene.time.fps, 0.0)
 
 
-def measure(case: Case, asked: Sequence[Asked], only: str = "") -> Iterator[Run]:
-    """The runs of a case, one for each estimator that knows its scene and is asked for, as they end."""
+def measure(case: Case, asked: Sequence[Asked], only: str = "", reference: int | None = None) -> Iterator[Run]:
+    """The runs of a case, one for each estimator that knows its scene and is asked for, as they end; beside so many
+    full steps, or all."""
     served = [one for one in asked if is_asked(only, one.estimator, one.throttle) and _serves(case, one)]
     if served:
-        full = _run_full(case)
+        full = _run_full(case, min(reference or case.steps, case.steps))
         yield from (_run(case, one, full) for one in served)
 
 
@@ -130,11 +136,13 @@ def _table(case: Case, asked: Asked) -> Any:
     return type(method).model_validate(asked.method(case))
 
 
-def _play(case: Case, solver: Solver[Any]) -> Iterator[tuple[Any, FloatArray, Report, float]]:
-    """State, positions, report and seconds of every step."""
-    drive, rate = case.stage.drive, case.stage.scene.time.fps
-    state = start_motion(solver, drive, case.stage.velocity, 0.0)
-    for k in range(case.steps):
+def _play(
+    case: Case, solver: Solver[Any], steps: range | None = None
+) -> Iterator[tuple[Any, FloatArray, Report, float]]:
+    """State, positions, report and seconds of every step, or of some in a row."""
+    drive, rate, steps = case.stage.drive, case.stage.scene.time.fps, steps or range(case.steps)
+    state = start_motion(solver, drive, case.stage.velocity, steps.start / rate)
+    for k in steps:
         inputs = step_inputs(drive, k, 0, rate)
         begin = time.perf_counter()
         state, report = solver.step(state, inputs)
@@ -142,19 +150,32 @@ def _play(case: Case, solver: Solver[Any]) -> Iterator[tuple[Any, FloatArray, Re
         yield state, x, report, time.perf_counter() - begin
 
 
-def _run_full(case: Case) -> _Reference:
+def _list_stretches(case: Case, count: int) -> list[range]:
+    """Steps to take in full space, `count` in all that count: the first of a stretch amid a run has far to go."""
+    if count == case.steps or not case.is_static:
+        return [range(count)]
+    begins = np.linspace(0, case.steps - _STRETCH - 1, max(1, count // _STRETCH)).astype(int).tolist()
+    return [range(k, k + _STRETCH + 1) for k in begins]
+
+
+def _run_full(case: Case, count: int) -> _Reference:
     body, drive, solver = case.stage.body, case.stage.drive, full_solver(case.stage)
-    frames, spent, motion = [], [], []
-    for state, x, _, seconds in _play(case, solver):
-        frames.append(x.astype(np.float32))
-        spent.append(seconds)
-        if case.is_static:
-            motion.append(_rms(x - drive.place(drive.moment(state.time))) / _side(case))
-        else:
-            motion.append(float(body.mass @ np.einsum("ij,ij->i", state.v, state.v)))
+    frames, spent, motion = {}, [], []
+    for stretch in _list_stretches(case, count):
+        whole = len(stretch) == count
+        for k, (state, x, _, seconds) in zip(stretch, _play(case, solver, stretch), strict=True):
+            if k == stretch.start and not whole:
+                continue
+            frames[k] = x.astype(np.float32)
+            spent.append(seconds)
+            if case.is_static:
+                motion.append(_rms(x - drive.place(drive.moment(state.time))) / _side(case))
+            else:
+                motion.append(float(body.mass @ np.einsum("ij,ij->i", state.v, state.v)))
     first, last = (int(share * case.steps) for share in _HALF)
-    half = max(motion[first : max(last, first + 1)])
-    return _Reference(frames, sum(spent), max(motion) if case.is_static else half / max(max(motion), 1e-300))
+    half = max(motion[first : max(last, first + 1)], default=np.nan)
+    liveliness = max(motion) if case.is_static else half / max(max(motion), 1e-300)
+    return _Reference(frames, float(np.mean(spent)) * case.steps, liveliness)
 
 
 def _run(case: Case, asked: Asked, full: _Reference) -> Run:
@@ -163,16 +184,17 @@ def _run(case: Case, asked: Asked, full: _Reference) -> Run:
     solver = add_solver(replace(case.stage, scene=scene)).solver
     total = time.perf_counter() - begin
     errors, reports, side = [], [], _side(case)
-    for (_, x, report, seconds), exact in zip(_play(case, solver), full.frames, strict=True):
+    for k, (_, x, report, seconds) in enumerate(_play(case, solver)):
         total += seconds
-        errors.append(_rms(x - exact) / side)
+        errors.append(_rms(x - full.frames[k]) / side if k in full.frames else np.nan)
         reports.append(report)
     method = asked.method(case)
     row = {
         "estimator": asked.estimator, "tets": len(case.stage.body.mesh.tets), "steps": case.steps,
         "dt": 1.0 / scene.time.fps, "throttle": asked.throttle, "tolerance": method["tolerance"],
-        "speedup": full.seconds / total, "total_s": total, "full_s": full.seconds, "rms_error": float(np.mean(errors)),
-        "max_error": max(errors), "liveliness": full.liveliness, **_count(reports),
+        "speedup": full.seconds / total, "total_s": total, "full_s": full.seconds,
+        "rms_error": float(np.nanmean(errors)), "max_error": float(np.nanmax(errors)),
+        "liveliness": full.liveliness, **_count(reports),
     }  # fmt: skip
     return Run(fill(row), np.array(errors), reports)
 

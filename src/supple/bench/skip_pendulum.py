@@ -18,13 +18,16 @@ _ASKED = (Asked("paper"), Asked("checks"))
 
 
 def run(
-    size: str, mesh: Path | None = None, steps: int | None = None, plot: Path | None = None, only: str = ""
-) -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many steps, for a body of a file; plots in a folder.
+    size: str, mesh: Path | None = None, steps: int | None = None, plot: Path | None = None, only: str = "",
+    reference: int | None = None,
+) -> Iterator[Row]:  # fmt: skip
+    """Rows of the benchmark at size "small" or "paper", of so many steps, `reference` of them in full space, for a body
+    of a file; plots in a folder.
 
     Rows are asked for by estimator and throttle.
     """
     tets, usual = _SIZES[size]
     warm_up(make_pendulum(1_000, 40), _ASKED)
     yield from map(fill, PENDULUM)
-    yield from plotted(plot, "skip-pendulum", measure(make_pendulum(tets, steps or usual, mesh), _ASKED, only))
+    case = make_pendulum(tets, steps or usual, mesh)
+    yield from plotted(plot, "skip-pendulum", measure(case, _ASKED, only, reference))

@@ -23,6 +23,7 @@ def bench(
     steps: int | None = None,
     plot: Path | None = None,
     only: str | None = None,
+    reference: int | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -42,6 +43,8 @@ def bench(
         Folder for pictures, for benchmarks that draw some.
     only
         Words that rows shall have in common, such as "drop x10 clusters 1440"; for benchmarks that can be narrowed.
+    reference
+        How many steps of a long run to compare with full space, where taking all of them there would take hours.
     list_
         List the benchmarks.
     """
@@ -55,7 +58,7 @@ def bench(
                 console.say(f"{benchmark.name:14} {benchmark.about}")
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
         threads = common.threads or available_threads()
-        chosen, asked = pick_benchmark(name), (mesh, steps, plot, only)
+        chosen, asked = pick_benchmark(name), (mesh, steps, plot, only, reference)
         result = run_benchmark(chosen, size, threads, *asked, lambda row: console.say(format_row(row)))
         console.say(format_table(result["rows"]))
         return result

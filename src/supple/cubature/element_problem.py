@@ -12,7 +12,7 @@ from supple.elastic import Body
 from supple.errors import TrainingError
 from supple.subspace import Basis
 
-__all__ = ["ElementProblem", "Stresses", "energy_scales"]
+__all__ = ["ElementProblem", "Stresses", "energy_scales", "still_force"]
 
 FloatArray = NDArray[np.float64]
 _STILL = 1e-9  # strains up to this are none
@@ -39,17 +39,18 @@ def energy_scales(basis: Basis) -> FloatArray:
     return np.asarray(np.sqrt(values.min() / values))
 
 
-def _gross_force(body: Body, basis: Basis) -> float:
-    """The length in the energy norm of the forces at strains about one: the root of twice μ V times λ_1."""
+def still_force(body: Body, basis: Basis) -> float:
+    """The length in the energy norm of forces that are none: a share of those at strains about one, the root of twice
+    μ V times λ_1."""
     energy = sum(part.material.mu * float(part.volume.sum()) for part in body.parts)
-    return float(np.sqrt(2.0 * energy * basis.importance.min()))
+    return _STILL * float(np.sqrt(2.0 * energy * basis.importance.min()))
 
 
 class ElementProblem(ProductProblem):
     """Reduced forces of samples in a diagonalised basis; columns are made when they are asked for."""
 
     def __init__(self, body: Body, basis: Basis, stresses: Stresses) -> None:
-        super().__init__(_Gradients(body, basis), stresses, _STILL * _gross_force(body, basis))
+        super().__init__(_Gradients(body, basis), stresses, still_force(body, basis))
 
 
 class _Gradients:

@@ -47,11 +47,12 @@ class Values(Protocol):
 class ProductProblem:
     """Columns are made when they are asked for."""
 
-    def __init__(self, maps: Maps, values: Values, floor: float = 0.0) -> None:
-        """Samples whose answers are no longer than `floor` are round-off."""
+    def __init__(self, maps: Maps, values: Values, floor: float = 0.0, total: FloatArray | None = None) -> None:
+        """Samples whose answers are no longer than `floor` are round-off. `total`: what is to be answered, (T, r); all
+        candidates together where None."""
         self._maps, self._values = maps, values
         self.candidates, self.width = maps.count, maps.width
-        total = self._sum_all()
+        total = self._sum_all() if total is None else total
         self._kept, self._size = unit_scales(total, floor)
         self._target = total[self._kept] * self._size[:, None]
 

@@ -40,12 +40,14 @@ class RecordedForces:
         """Those at a displacement [m], (n, 3), in a pose."""
         alone = Basis(u.reshape(-1, 1), body.mass, "a displacement", np.ones(1))
         sample = SkinnedSamples(pose[None], np.zeros(1, np.intp), np.ones((1, 1)))
-        return cls.sampled(body, rig, alone, sample)
+        return cls.sampled(rig, alone, sample, ElementMap(body), slice(None))
 
     @classmethod
-    def sampled(cls, body: Body, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples) -> "RecordedForces":
-        """Those of samples in the coordinates of a basis."""
-        return cls(_CornerForces(ElementMap(body), rig, basis, samples).at(slice(None), slice(None)))
+    def sampled(
+        cls, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples, elements: ElementMap, who: slice | IntArray
+    ) -> "RecordedForces":
+        """Those of the elements `who` at samples in the coordinates of a basis."""
+        return cls(_CornerForces(elements, rig, basis, samples).at(who, slice(None)))
 
     def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
         """Of some elements in some samples, (k, 12, t)."""

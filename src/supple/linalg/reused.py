@@ -1,5 +1,7 @@
 """A direct solver that factorises the first matrix of a sequence and lets its factor precondition the next ones."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,9 +10,10 @@ from supple.linalg.direct import NotPositiveDefinite, direct_solver
 from supple.linalg.overlay import Merger, Overlay
 from supple.linalg.pattern import BlockPattern
 
-__all__ = ["ReusedFactor"]
+__all__ = ["ReusedFactor", "conjugate"]
 
 FloatArray = NDArray[np.float64]
+Map = Callable[[FloatArray], FloatArray]
 
 
 class ReusedFactor:
@@ -72,30 +75,44 @@ class ReusedFactor:
         if self._rows is None:
             self._rows = BlockRows.build(self._pattern)
         rows, blocks = self._rows, self._rows.fill(self._data)
-        x, r = np.zeros_like(b), b.copy()
-        z = self._factor.solve(r)
-        p, rz = z.copy(), float(r @ z)
-        goal = tolerance * float(np.linalg.norm(b))
-        for count in range(1, self.patience + 1):
-            q = rows.multiply(blocks, p.reshape(-1, 3)).ravel()
-            pq = float(p @ q)
-            if pq <= 0.0:
-                raise NotPositiveDefinite
-            alpha = rz / pq
-            x += alpha * p
-            r -= alpha * q
-            if float(np.linalg.norm(r)) <= goal:
-                self.iterations = count
-                return x
-            z = self._factor.solve(r)
-            new = float(r @ z)
-            p *= new / rz
-            p += z
-            rz = new
-        self._impatient = True
-        return None
+
+        def multiply(p: FloatArray) -> FloatArray:
+            return rows.multiply(blocks, p.reshape(-1, 3)).ravel()
+
+        x, count = conjugate(multiply, self._factor.solve, b, tolerance, self.patience)
+        self._impatient = x is None
+        if x is not None:
+            self.iterations = count
+        return x
 
     @property
     def memory(self) -> int:
         """Bytes of the factor."""
         return self._factor.memory
+
+
+def conjugate(
+    multiply: Map, precondition: Map, b: FloatArray, tolerance: float, patience: int
+) -> tuple[FloatArray | None, int]:
+    """x with |A x - b| <= tolerance |b| by preconditioned conjugate gradients, and their iterations; None where more
+    than `patience` were needed."""
+    x, r = np.zeros_like(b), b.copy()
+    z = precondition(r)
+    p, rz = z.copy(), float(r @ z)
+    goal = tolerance * float(np.linalg.norm(b))
+    for count in range(1, patience + 1):
+        q = multiply(p)
+        pq = float(p @ q)
+        if pq <= 0.0:
+            raise NotPositiveDefinite
+        alpha = rz / pq
+        x += alpha * p
+        r -= alpha * q
+        if float(np.linalg.norm(r)) <= goal:
+            return x, count
+        z = precondition(r)
+        new = float(r @ z)
+        p *= new / rz
+        p += z
+        rz = new
+    return None, patience

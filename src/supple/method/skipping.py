@@ -41,7 +41,7 @@ from supple.method.skipping_keeping import keep_model, model_of
 from supple.method.skipping_learning import FullStep, Learner
 from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_state import Memory, Situation, SkippingState, pack_skipping, unpack_skipping
-from supple.method.skipping_still import StillSteps
+from supple.method.skipping_still import StillSteps, Taken
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
 from supple.rig import SkinnedRig
@@ -209,7 +209,7 @@ class SkippingSolver:
         if end is None:
             return Refusal.ERROR
         touched, news = follow_touch(state.touched, end.touching)
-        if news is News.MORE or (not self._meets and self._foresees(state, end.x, inputs, watch)):
+        if news is News.MORE or (not self._meets and self._foresees(state, end, inputs, watch)):
             return Refusal.CONTACT
         scale, since, interval = max(end.moved, _FADES * state.scale), state.since + 1, state.interval
         measure, memory = self._measure(inputs, scale), state.memory
@@ -219,7 +219,7 @@ class SkippingSolver:
             with watch.phase("check"):
                 drag = None if end.drag is None else end.drag()
                 checked = self._space.check(
-                    begin, memory, inputs, end.x, drag, measure.length(_LEFT_CHECKED * tolerance)
+                    begin, memory, inputs, end.place(), drag, measure.length(_LEFT_CHECKED * tolerance)
                 )
             if checked is None:
                 return Refusal.ERROR
@@ -266,12 +266,12 @@ class SkippingSolver:
         memory = replace(memory, learned=learned, basis=learned.basis)
         return memory, replace(state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic)
 
-    def _foresees(self, state: SkippingState, x: FloatArray, inputs: Inputs, watch: Stopwatch) -> bool:
-        """Whether anything may be touched in a step to x [m], (n, 3)."""
+    def _foresees(self, state: SkippingState, end: Taken, inputs: Inputs, watch: Stopwatch) -> bool:
+        """Whether anything may be touched in a reduced step."""
         if not self._full.is_touchable:
             return False
         with watch.phase("contact"):
-            return self._full.foresee_contacts(self._lift(state), x, inputs) > 0
+            return self._full.foresee_contacts(self._lift(state), end.place(), inputs) > 0
 
     def _step_full(
         self, state: SkippingState, inputs: Inputs, tolerance: float, rejected: bool, watch: Stopwatch

@@ -6,15 +6,15 @@ about A (X + u₀) + t. Blends of matrices are no rotations and would change the
 x = A X + t + Q u with the turn Q of A. A free body has x = R (X + u) + c with the rigid motion that lies nearest.
 """
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
-from supple.cubature.element_problem import ElementProblem
-from supple.cubature.problem import Problem
-from supple.cubature.skinned_problem import RecordedForces, recorded_problem
+from supple.cubature.offered_problem import offered_problem, offered_skinned_problem
+from supple.cubature.problem import IntArray, Problem
 from supple.cubature.skinned_samples import SkinnedSamples
-from supple.cubature.snapshots import Snapshots
 from supple.elastic import Body, Pins
 from supple.linalg.rigid import fit_rigid
 from supple.method.skipping_model import Learned, LearnedModel, Placed
@@ -61,15 +61,20 @@ class Carrier:
         u[pins.vertices] = np.where(pins.held, 0.0, u[pins.vertices])
         return np.asarray(u)
 
-    def problem(self, basis: Basis, window: Window) -> Problem:
-        """The training of forces at shapes of a window."""
-        who = window.spread(_POSES if self._static else _POSES_MOVING)
-        fields = np.stack([window.fields[k].ravel() for k in who], axis=1)
+    def problem(self, basis: Basis, window: Window, who: IntArray) -> Problem:
+        """The training of forces at shapes of a window; `who` are the elements on offer, ascending."""
+        shapes = window.spread(_POSES if self._static else _POSES_MOVING)
+        fields = np.stack([window.fields[k].ravel() for k in shapes], axis=1)
         if self.rig is None:
-            return ElementProblem(self.body, basis, Snapshots.record(self.body, fields))
+            return offered_problem(self.body, self.elements, basis, fields, who)
         coordinates = basis.columns.T @ (basis.metric[:, None] * fields)
-        samples = SkinnedSamples(np.stack([window.poses[k] for k in who]), np.arange(len(who)), coordinates)
-        return recorded_problem(self.body, basis, RecordedForces.sampled(self.body, self.rig, basis, samples))
+        samples = SkinnedSamples(np.stack([window.poses[k] for k in shapes]), np.arange(len(shapes)), coordinates)
+        return offered_skinned_problem(self.body, self.rig, self.elements, basis, samples, who)
+
+    @cached_property
+    def elements(self) -> ElementMap:
+        """Of the body."""
+        return ElementMap(self.body)
 
     def place(self, learned: Learned, pose: FloatArray) -> Placed | None:
         """Where bones take what was learned in a pose; None where there are none."""
@@ -121,7 +126,7 @@ class CarriedModels:
     def __init__(self, carrier: Carrier, integrator: str, tolerance: float) -> None:
         """`tolerance` is Newton's."""
         self._carrier, self._integrator, self._tolerance = carrier, integrator, tolerance
-        self._map, self._size = ElementMap(carrier.body), carrier.body.mesh.size()
+        self._map, self._size = carrier.elements, carrier.body.mesh.size()
         self._made: tuple[Learned, FloatArray, LearnedModel] | None = None
 
     def of(self, learned: Learned, pose: FloatArray) -> LearnedModel:

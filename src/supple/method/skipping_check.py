@@ -10,8 +10,7 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.overlay import Merger
 from supple.method.full import FullSolver
 from supple.method.skipping_carried import Carrier
-from supple.method.skipping_factor import OldFactor
-from supple.method.skipping_measure import rms
+from supple.method.skipping_factor import Old, OldFactor
 from supple.method.skipping_state import Memory
 from supple.method.solver import Report
 from supple.method.state import FullState
@@ -25,7 +24,8 @@ __all__ = ["FullSpace"]
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
 _SMALL, _SMALL_STATIC = 1.0, 3.0  # goals: an error up to this has nothing to teach
-_CONTRACTS = 0.7  # corrections that shrink less ask for a new factor
+_CONTRACTS = 0.5  # corrections that shrink less ask for the matrix of the moment
+_STRETCH = 0.3, 10.0  # bounds of what an old factor may be wrong by
 _MOST = 8  # corrections after a check's own
 _FEWEST = 1000  # unknowns from which on an old factor makes full steps cheaper
 _LONGEST_AVOIDED = 64  # full steps without the old factor after it failed
@@ -74,13 +74,10 @@ class FullSpace:
                 found, stance = None, self._carrier.stance(guess, inputs.end)
                 touches = self.solver.foresee_contacts(begin, guess, inputs)
                 if not touches:
-                    turns = self._carrier.turns(memory.pose, stance)
-                    found = self._factor_of(system).correct(step, guess, memory.matrix, goal, watch, turns)
+                    found = self._factor_of(system).correct(step, guess, self._old_of(memory, stance), goal, watch)
                 if found is not None and not self.solver.foresee_contacts(begin, found.x, inputs):
                     end = self.solver.arrive(motion, found.x, begin, inputs.duration, inputs.end)
-                    if found.matrix is not memory.matrix:
-                        memory = replace(memory, matrix=found.matrix, pose=stance)
-                    memory = replace(memory, progress=progress._replace(avoided=0))
+                    memory = _remember(replace(memory, progress=progress._replace(avoided=0)), found.old, stance)
                     return Reached(memory, end, Report({}, found.corrections, residual=found.residual))
                 if not touches:
                     avoided = min(max(1, 4 * progress.avoided), _LONGEST_AVOIDED)
@@ -103,36 +100,49 @@ class FullSpace:
         step, system = self.solver.formulate(begin, inputs, drags=known is None)
         step = replace(step, contact=self.solver.look(begin, x, inputs))
         factor, stance = self._factor_of(system), self._carrier.stance(x, inputs.end)
-        turns = self._carrier.turns(memory.pose, stance)
-
-        def correction(at: FloatArray) -> FloatArray:
-            """d = A⁻¹ r [m], (n, 3), with the residual r there."""
-            gradient = step.gradient(at)
-            if known is not None:
-                gradient += system.map.unknowns(known)
-            d = np.zeros_like(at)
-            assert memory.matrix is not None
-            d[system.map.free] = factor.solve(memory.matrix, gradient, turns).reshape(-1, 3)
-            return d
-
+        gradient = step.gradient(x)
+        if known is not None:
+            gradient += system.map.unknowns(known)
+        old = self._old_of(memory, stance)
         try:
-            error = d = correction(x)
-            end, length = x - d, rms(d, self._body.mass)
-            if length <= (_SMALL_STATIC if self.solver.is_static else _SMALL) * goal:
-                return Checked(error, memory)
-            if not self.solver.is_static:
-                return Checked(error, memory, end)
-            for _ in range(_MOST):
-                d, before = correction(end), length
-                end, length = end - d, rms(d, self._body.mass)
-                if not length < _CONTRACTS * before:
-                    memory = self._with_new_matrix(memory, step, system, end, stance)
-                    turns = None
-                elif length * length <= goal * before:  # what is left shrinks on at this rate
-                    return Checked(error, memory, end)
+            d, _ = factor.approach(None, old, gradient)
+            if self.solver.is_static:
+                error, end, old = self._correct_on(factor, step, old, x, (gradient, d), goal)
+                return Checked(error, _remember(memory, old, stance), end)
         except NotPositiveDefinite:
             return None
-        return Checked(error, memory)
+        error = _spread(d, x, system)
+        return Checked(error, memory, None if factor.rms(d) <= _SMALL * goal else x - error)
+
+    def _correct_on(
+        self, factor: OldFactor, step: Increment, old: Old, x: FloatArray, first: tuple[FloatArray, FloatArray],
+        goal: float,
+    ) -> tuple[FloatArray, FloatArray | None, Old]:  # fmt: skip
+        """The error of a static step that ends at x, from the residual there and what the factor makes of it over the
+        unknowns; and the end of the full one, to `goal` [m], where that is farther, to teach what a full step would.
+
+        A second residual tells how far the factor is wrong along its own answer, for it may be old.
+        """
+        (r, d), system = first, factor.system
+        end = x - _spread(d, x, system)
+        left = step.gradient(end)
+        d = d * _stretch(d, r, left)
+        before, error, current = factor.rms(d), _spread(d, x, system), None
+        if before <= _SMALL_STATIC * goal:
+            return error, None, old
+        for _ in range(_MOST):
+            d, old = factor.approach(current, old, left)
+            length, end = factor.rms(d), end - _spread(d, x, system)
+            if not length < _CONTRACTS * before:
+                current = self._stiffen(step, system, end)
+            elif length * length <= goal * before:  # what is left shrinks on at this rate
+                return x - end, end, old
+            before, left = length, step.gradient(end)
+        return error, None, old
+
+    def _old_of(self, memory: Memory, stance: FloatArray) -> Old:
+        """What is remembered of a matrix, as a body that stands so uses it."""
+        return Old(memory.matrix, self._carrier.turns(memory.pose, stance), memory.progress.spent)
 
     def with_matrix(self, memory: Memory, begin: FullState, end: FullState, inputs: Inputs) -> Memory:
         """The memory with the matrix of a full step where that ended, colliders that it touches among it, if it has
@@ -141,16 +151,14 @@ class FullSpace:
             return memory
         step, system = self.solver.formulate(begin, inputs)
         step = replace(step, contact=self.solver.look(begin, end.x, inputs))
-        return self._with_new_matrix(memory, step, system, end.x, self._carrier.stance(end.x, inputs.end))
+        stance = self._carrier.stance(end.x, inputs.end)
+        return _remember(memory, Old(self._stiffen(step, system, end.x)), stance)
 
-    def _with_new_matrix(
-        self, memory: Memory, step: Increment, system: System, x: FloatArray, stance: FloatArray
-    ) -> Memory:
-        """The memory with the matrix of a step at x [m], (n, 3)."""
+    def _stiffen(self, step: Increment, system: System, x: FloatArray) -> FloatArray:
+        """The matrix of a step at x [m], (n, 3)."""
         matrix = np.empty(system.map.pattern.nonzeros)
         step.stiffen(x, matrix, project=True)
-        matrix = Merger(system.map.pattern).merge(matrix, step.join(x))[1]
-        return replace(memory, matrix=matrix, pose=stance)
+        return Merger(system.map.pattern).merge(matrix, step.join(x))[1]
 
     def _carry(self, x: FloatArray, inputs: Inputs) -> FloatArray:
         """Positions [m], (n, 3), as far as a rig takes them along."""
@@ -161,3 +169,22 @@ class FullSpace:
         if self._old is None or self._old.system is not system:
             self._old = OldFactor(system, self._body.mass)
         return self._old
+
+
+def _remember(memory: Memory, old: Old, stance: FloatArray) -> Memory:
+    """The memory with a matrix, which may be that of before, of a body that stands so."""
+    pose = memory.pose if old.matrix is memory.matrix else stance
+    return replace(memory, matrix=old.matrix, pose=pose, progress=memory.progress._replace(spent=old.spent))
+
+
+def _spread(d: FloatArray, x: FloatArray, system: System) -> FloatArray:
+    """A displacement over the unknowns at all vertices, (n, 3) as positions x."""
+    out = np.zeros_like(x)
+    out[system.map.free] = d.reshape(-1, 3)
+    return out
+
+
+def _stretch(d: FloatArray, before: FloatArray, after: FloatArray) -> float:
+    """By what to multiply a correction so that it is right along itself, from the residuals before and after it."""
+    bend = float((before - after) @ d)
+    return float(np.clip(float(before @ d) / bend, *_STRETCH)) if bend > 0.0 else _STRETCH[1]

@@ -61,14 +61,20 @@ def next_check(before: float, estimate: float, interval: int, since: int, refuse
     """Reduced steps to the next check: twice as many, but fewer where the estimate, `since` steps after the one
     `before`, would be refused by then if it grew on.
 
-    Above half of what is refused they are half as many; in statics, which forgets errors, only while these grow.
+    Above half of what is refused they are half as many; in statics, which forgets errors, only while these grow: there
+    by a factor a step, where that brings them to it sooner, as when a pose leaves those that were seen.
     """
     growth, near = (estimate - before) / since, estimate > 0.5 * refused
     if near and not static:
         return max(1, interval // 2)
     most = min(_LONGEST, 2 * interval)
     left = (refused - estimate) * (0.5 if near else 1.0)
-    return most if growth <= 0.0 else int(np.clip(left / growth, 1, most))
+    if growth <= 0.0:
+        return most
+    ahead = left / growth
+    if static and before > 0.0:
+        ahead = min(ahead, since * np.log(max(refused / estimate, 1.0)) / np.log(estimate / before))
+    return int(np.clip(ahead, 1, most))
 
 
 def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingState]:

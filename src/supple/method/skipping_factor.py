@@ -1,13 +1,19 @@
-"""The factor of an earlier step's matrix, whose back-substitutions cost a tenth of a new one: by it, Newton's method in
-full space becomes cheap, and the error of a reduced step is estimated."""
+"""The factor of an earlier step's matrix, whose back-substitutions cost a tenth to a fiftieth of a new one: by it,
+Newton's method in full space becomes cheap, and the error of a reduced step is estimated.
 
+Where the body is far from where the factor was made, conjugate gradients with the matrix of the moment, which the
+factor preconditions, still cost less than a new one.
+"""
+
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.reused import ReusedFactor
+from supple.linalg.reused import ReusedFactor, conjugate
 from supple.solve.increment import Increment, sum_fields
 from supple.solve.linear import DIRECT_AT_MOST, make_linear_solver
 from supple.solve.stopwatch import Stopwatch
@@ -19,14 +25,27 @@ FloatArray = NDArray[np.float64]
 _CONTRACTS = 0.4  # corrections that shrink less ask for a new factor
 _MOST = 8  # corrections
 _INEXACT = 1e-2  # digits of an iterative solver
+_ROUGH = 0.1  # digits of conjugate gradients within Newton's method
+_PATIENCE = 2.5e-3  # of the unknowns: the square of iterations that take about a third of a factor's time
+_PATIENCES = 3  # that all solutions together may take before there is a new one
+
+
+class Old(NamedTuple):
+    """A matrix whose factor is used again."""
+
+    matrix: FloatArray | None
+    turns: FloatArray | None = None
+    """How vertices have turned since it was made, (n, 3, 3); None where they have not."""
+    spent: int = 0
+    """Iterations of conjugate gradients that another one would have saved."""
 
 
 class Corrected(NamedTuple):
     """A full step by an old factor."""
 
     x: FloatArray
-    matrix: FloatArray
-    """That the factor is of at the end."""
+    old: Old
+    """What the factor is of at the end."""
     corrections: int
     residual: float
     """Before the last correction, relative to the forces that act."""
@@ -59,22 +78,38 @@ class OldFactor:
         d[self.system.map.locked] = 0.0
         return d
 
+    def approach(self, current: FloatArray | None, old: Old, b: FloatArray) -> tuple[FloatArray, Old]:
+        """The same with the `current` matrix, to a digit, by conjugate gradients that the old factor preconditions, or
+        by a new one where these take too long or have taken as long already; by the old one alone where there is no
+        current one."""
+        if current is None or current is old.matrix:
+            assert old.matrix is not None
+            return self.solve(old.matrix, b, old.turns), old
+        if old.matrix is not None and isinstance(self._linear, ReusedFactor):
+            rows, blocks, matrix = self._rows, self._rows.fill(current), old.matrix
+            patience = int(np.sqrt(_PATIENCE * len(b)))
+            d, spent = conjugate(
+                lambda p: rows.multiply(blocks, p.reshape(-1, 3)).ravel(),
+                lambda r: self.solve(matrix, r, old.turns),
+                b, _ROUGH, min(patience, _PATIENCES * patience - old.spent),
+            )  # fmt: skip
+            if d is not None:
+                return d, old._replace(spent=old.spent + spent)
+        return self.solve(current, b), Old(current)
+
+    @cached_property
+    def _rows(self) -> BlockRows:
+        return BlockRows.build(self.system.map.pattern)
+
     def rms(self, d: FloatArray) -> float:
         """Root of the mean square, by mass, of a displacement over the unknowns [m]."""
         return float(np.sqrt(self._share @ (d * d)))
 
-    def correct(
-        self,
-        step: Increment,
-        x: FloatArray,
-        matrix: FloatArray | None,
-        goal: float,
-        watch: Stopwatch,
-        turns: FloatArray | None = None,
-    ) -> Corrected | None:
+    def correct(self, step: Increment, x: FloatArray, old: Old, goal: float, watch: Stopwatch) -> Corrected | None:
         """The minimum of a step from x [m], (n, 3), on, until what is left is below `goal` [m] by the corrections' own
-        rate; None where that does not come about. `turns`: as in `solve`."""
-        free, fresh, before, acting = self.system.map.free, False, np.inf, 0.0
+        rate; None where that does not come about."""
+        free, before, acting = self.system.map.free, np.inf, 0.0
+        current = None if old.matrix is not None else self._stiffen(step, x, watch)
         for count in range(1, _MOST + 1):
             with watch.phase("assembly"):
                 terms = step.terms(x)
@@ -84,10 +119,8 @@ class OldFactor:
                 return None
             acting = acting or _size_acting(step, terms)
             try:
-                if matrix is None:
-                    matrix, turns, fresh = self._stiffen(step, x, watch), None, True
                 with watch.phase("solve"):
-                    d = self.solve(matrix, gradient, turns)
+                    d, old = self.approach(current, old, gradient)
             except NotPositiveDefinite:
                 return None
             x = x.copy()
@@ -95,11 +128,11 @@ class OldFactor:
             length = self.rms(d)
             rate = length / before if np.isfinite(before) else 0.5
             if rate < 1.0 and rate / (1.0 - rate) * length <= goal:
-                return Corrected(x, matrix, count, size / acting)
+                return Corrected(x, old, count, size / acting)
             if rate > _CONTRACTS and np.isfinite(before):
-                if fresh and rate > 1.0:
+                if current is not None and rate > 1.0:
                     return None
-                matrix = None
+                current, length = self._stiffen(step, x, watch), np.inf if current is None else length
             before = length
         return None
 

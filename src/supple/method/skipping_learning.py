@@ -42,8 +42,11 @@ _CHEAP = (
     50.0,
     60,
 )  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which trainings are
-_RULE = 0.03, 3e-5  # error of a rule's forces (in the energy norm) beside the tolerance, and at least
+# Error of a rule's forces (in the energy norm) beside the tolerance, in statics, which forgets errors, and at least
+_RULE, _RULE_STATIC, _RULE_LEAST = 0.03, 0.1, 3e-5
 _ROUNDS = 2  # of its training
+_OFFERED = 12000  # elements that a rule is chosen from, twenty times as many as it has
+_EVERY = 600  # elements up to which all are taken: a rule has nearly as many, and its training costs 100 full steps
 
 
 class FullStep(NamedTuple):
@@ -73,11 +76,19 @@ def learn(
 
     `tolerance` is the relative error of the rule's forces at shapes of the window.
     """
-    basis = _by_frequency(window.principal(rank), rest)
+    basis, count = _by_frequency(window.principal(rank), rest), len(carrier.body.mesh.tets)
+    if count <= _EVERY:
+        every = Rule(np.arange(count), np.ones(count), 0.0, trainer="all")
+        return Kept(basis, every).about(u, stiffness)
+    rng = np.random.default_rng(0)
+    offered = np.sort(rng.permutation(count)[:_OFFERED])
+    if warm is not None:
+        offered = np.union1d(offered, warm.members)
+        warm = replace(warm, members=np.searchsorted(offered, warm.members))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
-        rule = train_pool(carrier.problem(basis, window), tolerance, np.random.default_rng(0), warm, rounds=_ROUNDS)
-    return Kept(basis, rule).about(u, stiffness)
+        rule = train_pool(carrier.problem(basis, window, offered), tolerance, rng, warm, rounds=_ROUNDS)
+    return Kept(basis, replace(rule, members=offered[rule.members])).about(u, stiffness)
 
 
 def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
@@ -193,11 +204,11 @@ class Learner:
 
     def train(self, memory: Memory, step: FullStep) -> tuple[Memory, bool]:
         """The memory with something new learned, and whether that repeats a full step."""
-        end = step.end
+        end, share = step.end, _RULE_STATIC if self._integrator == "static" else _RULE
         learned = learn(
             memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
             self.displacement(end, step.inputs.end), rank=self._rank(memory.progress),
-            tolerance=max(_RULE[0] * step.tolerance, _RULE[1]), stiffness=end.live.stiffness,
+            tolerance=max(share * step.tolerance, _RULE_LEAST), stiffness=end.live.stiffness,
             warm=None if memory.learned is None else memory.learned.rule,
         )  # fmt: skip
         kept = (*(one._replace(tried=False) for one in memory.kept), Kept(learned.basis, learned.rule, tried=True))
@@ -254,7 +265,9 @@ class Learner:
             kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)
             memory = replace(memory, kept=kept)
         old = memory.progress
-        return replace(memory, progress=Progress(avoided=old.avoided, rank=old.rank, enough=old.enough))
+        return replace(
+            memory, progress=Progress(avoided=old.avoided, rank=old.rank, enough=old.enough, spent=old.spent)
+        )
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""

@@ -60,6 +60,8 @@ class Progress(NamedTuple):
     """How many of them ask for the next training, as long as the last one was not worth it: twice as many each time."""
     renewed: int = 0
     """Reduced steps before the last training in the midst of them."""
+    spent: int = 0
+    """Iterations of conjugate gradients that a newer matrix would have saved."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,8 +35,8 @@ class Taken(NamedTuple):
     """The end of a reduced step."""
 
     motion: FloatArray | ReducedState
-    x: FloatArray
-    """[m], (n, 3)"""
+    place: Callable[[], FloatArray]
+    """Finds the positions of all vertices [m], (n, 3): most steps need none."""
     moved: float
     """Root of the mean square of velocities [m/s], in statics of displacements [m]."""
     iterations: int
@@ -92,9 +92,9 @@ class StillSteps:
         drag = None
         if not self._static and self._body.damping.stiffness > 0.0:
             drag = partial(self._lift_force, model, end.drag)
-        x = model.positions(end.motion[0])
-        full = None if state.full is None else self._arrive(model, end, x, state.full, inputs)
-        return Taken(end.motion, x, size, end.iterations, end.residual, end.elastic, drag, full)
+        place = partial(model.positions, end.motion[0])
+        full = None if state.full is None else self._arrive(model, end, place(), state.full, inputs)
+        return Taken(end.motion, place, size, end.iterations, end.residual, end.elastic, drag, full)
 
     def _lift_force(self, model: LearnedModel, force: FloatArray) -> FloatArray:
         """Forces on the coordinates as those on the vertices [N], (n, 3), that move nothing else."""

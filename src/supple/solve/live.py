@@ -112,6 +112,9 @@ class Live:
     def place(self, x: FloatArray, own: Pins, targets: FloatArray) -> FloatArray:
         """Positions with every pinned coordinate where it is held."""
         x = x.copy()
+        if not len(self.added.vertices) and not len(self.released.vertices):
+            x[own.vertices] = np.where(own.held, targets, x[own.vertices])
+            return x
         kept = own.without(self.released)
         rows = np.isin(own.vertices, kept.vertices)
         x[kept.vertices] = np.where(kept.held, targets[rows], x[kept.vertices])
