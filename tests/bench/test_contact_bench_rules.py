@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from supple.bench import contact_case as cases
-from supple.bench import pick_benchmark
+from supple.bench import contact_cylinder, pick_benchmark
+from supple.bench.contact_measure import Measured
+from supple.bench.contact_plots import save_contact_plots
 from supple.bench.hand_standin import load_hand
 from supple.errors import FileFormatError
 
@@ -21,6 +23,13 @@ KEYS = (
 def test_a_bent_cylinder_stops_at_itself_by_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small = cases.CASES["cylinder"]._replace(sizes={"small": (900, 5, 6, 5)})
     monkeypatch.setitem(cases.CASES, "cylinder", small)
+    kept: list[Measured] = []
+
+    def keep(folder: Path | None, measured: Measured) -> None:
+        kept.append(measured)
+        save_contact_plots(folder, measured)
+
+    monkeypatch.setattr(contact_cylinder, "save_contact_plots", keep)
     paper, row = pick_benchmark("contact-cylinder").run("small", plot=tmp_path)
     assert paper["contacts_rule"] == 15
     assert set(KEYS) <= set(row)
@@ -29,6 +38,12 @@ def test_a_bent_cylinder_stops_at_itself_by_rules(monkeypatch: pytest.MonkeyPatc
     assert row["rule_most"] <= 2 * row["rank"]
     assert row["rms_error"] < 0.05
     assert row["penetration_reduced"] < 0.5 * row["penetration_free"]
+    # Before anything touches, this is the solver of bodies in domains, to its tolerance
+    (ran,) = kept
+    before = int(np.flatnonzero(ran.rules.contacts)[0])
+    assert before > 1
+    size = ran.case.body.mesh.size()
+    np.testing.assert_allclose(ran.rules.x[:before], ran.free.x[:before], rtol=0.0, atol=1e-6 * size)
     for name in ("contact-cylinder.png", "contact-cylinder-share.png", "contact-cylinder-ms.png"):
         assert (tmp_path / name).stat().st_size > 1_000
 

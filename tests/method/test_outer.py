@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
+from supple.contact.sets import join
 from supple.contact.settings import ContactSettings
 from supple.errors import SuppleWarning
 from supple.method.outer import Approach, ContactLoop, Outcome, Round
@@ -111,6 +112,26 @@ def test_a_contact_that_comes_and_goes_between_iterations_is_kept_in_the_end() -
     assert not all(found[:11])
     assert all(found[11:])
     assert (outcome.rounds, outcome.settled) == (1, True)
+
+
+def test_a_vertex_on_two_triangles_stands_for_as_much_in_late_looks() -> None:
+    """Pressed by one of them and by both in turns, it would go to and fro for ever."""
+    loop, areas = make_loop(), []
+    both = np.concatenate([floor(1.0).offset, floor(0.5).offset])
+    two = replace(join([floor(1.0), floor(1.0)]), offset=both, feature=np.arange(2, dtype=np.int32))
+    loop.detector.foresee = loop.detector.detect = lambda *_: two  # type: ignore[method-assign]
+
+    def solve(round: Round) -> tuple[FloatArray, float]:
+        assert round.look is not None
+        for k in range(30):
+            potential = round.look(ORIGIN + [0.0, 0.75 * (k % 2), 0.0])
+            assert potential is not None
+            areas.append(float(potential.contacts.area[0]))
+        return ORIGIN, 0.0
+
+    loop.settle(STEP, solve, Stopwatch())
+    assert set(areas[:20]) == {0.5, 1.0}
+    assert len(set(areas[24:30])) == 1
 
 
 @pytest.mark.parametrize(("ca", "friction"), [(1.0, 0.0), (0.0, 0.3)])

@@ -12,7 +12,7 @@ from supple.material import StableNeoHookean
 from supple.mesh.grid import fill_box
 from supple.solve.increment import Increment
 from supple.solve.integrator import INTEGRATORS
-from supple.solve.newton import minimise
+from supple.solve.newton import _go_on, minimise
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
@@ -91,3 +91,9 @@ def test_contacts_that_change_leave_the_stiffness_of_elements_as_it_was(
         monkeypatch.setattr(Increment, name, counted(name))
     solve(body, "pcg", join_ends(body))
     assert counts["stiffen"] <= 0.7 * counts["join"], "contacts are joined anew in every iteration"
+
+
+@pytest.mark.parametrize(("lowest", "end"), [(0.9, 1.0), (2.5, 2.0), (3.6, 4.0), (50.0, 8.0)])
+def test_a_step_goes_on_by_doubling_while_that_lowers_the_energy(lowest: float, end: float) -> None:
+    x, ahead = np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0]])
+    assert _go_on(lambda at: (float((at[0, 0] - lowest) ** 2), 1.0), x, ahead)[0, 0] == end

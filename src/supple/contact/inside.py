@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, are_kin, is_beside, may_touch
 from supple.contact.rest_surface import RestSurface, closest_point, find_nearest
 
-__all__ = ["find_inside"]
+__all__ = ["FLAT", "ON_FACE", "come_through", "find_inside"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 Vector = tuple[float, float, float]
 Weights = tuple[float, float, float, float]
-_ON_FACE = -1e-12  # weight of a point on a face: round-off must not let it slip between two tets
-_FLAT = 1e-9  # a tet below this share of its rest volume, or inside out, holds nothing
+ON_FACE = -1e-12  #: weight of a point on a face: round-off must not let it slip between two tets
+FLAT = 1e-9  #: a tet below this share of its rest volume, or inside out, holds nothing
 
 
 @njit(cache=True, parallel=True)
@@ -47,7 +47,7 @@ def find_inside(
             number = listed[entry]
             held, weights = _locate(points, k, tets, number, x, rest)
             if held:
-                found, squared = _come_through(vertices[k], weights, number, tets, rest, triangles, surface, around)
+                found, squared = come_through(vertices[k], weights, number, tets, rest, triangles, surface, around)
                 if found >= 0 and (squared > depth or (squared == depth and number < tet[k])):
                     tet[k], triangle[k], depth = number, found, squared
     return tet, triangle
@@ -64,7 +64,7 @@ def _locate(
     p = points[k, 0] - x[a, 0], points[k, 1] - x[a, 1], points[k, 2] - x[a, 2]
     normal = _cross(v, w)
     volume = _dot(u, normal)
-    least = _ON_FACE * volume
+    least = ON_FACE * volume
     second = _dot(p, normal)
     if volume <= 0.0 or second < least:
         return False, nowhere
@@ -74,7 +74,7 @@ def _locate(
     fourth = _dot(p, _cross(u, v))
     if fourth < least or volume - second - third - fourth < least:
         return False, nowhere
-    if volume <= _FLAT * _dot(_edge(rest, a, b), _cross(_edge(rest, a, c), _edge(rest, a, d))):
+    if volume <= FLAT * _dot(_edge(rest, a, b), _cross(_edge(rest, a, c), _edge(rest, a, d))):
         return False, nowhere
     second, third, fourth = second / volume, third / volume, fourth / volume
     return True, (1.0 - second - third - fourth, second, third, fourth)
@@ -96,7 +96,7 @@ def _dot(u: Vector, v: Vector) -> float:
 
 
 @njit(cache=True)
-def _come_through(
+def come_through(
     vertex: int,
     weights: Weights,
     number: int,

@@ -29,9 +29,11 @@ class MixedDetector(RuledDetector):
         colliders: Sequence[Collider],
         settings: ContactSettings,
         bones_at: Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.int64]],
+        owners: NDArray[np.int64],
     ) -> None:
-        """`bones_at` names the two bones of touching vertices (m,) and corners (m, 3), the lower first, (m, 2)."""
-        super().__init__(body, colliders, settings)
+        """`bones_at` names the two bones of touching vertices (m,) and corners (m, 3), the lower first, (m, 2);
+        `owners` are those of all triangles, (k,)."""
+        super().__init__(body, colliders, settings, owners)
         self._bones_at = bones_at
         self._covered: frozenset[tuple[int, int]] = frozenset()
         self._ahead: FloatArray | None = None

@@ -1,7 +1,7 @@
 """Contacts of given vertices with the body's own surface, looked at in one compiled pass ([TOK14] 5.1 and Eq. (14)).
 
-A vertex is led over the surface from a triangle that it was at to the nearest one. Whether it is behind that is the
-Heaviside test.
+A vertex that a tet holds touches where it comes out of that. Any other is led over the surface from a triangle that it
+was at to the nearest one; whether it is behind that is the Heaviside test.
 """
 
 from typing import NamedTuple
@@ -87,16 +87,27 @@ def slide_on(vertices, triangle, x, skin):
 
 
 @njit(cache=True)
-def look_closely(vertices, triangle, held, x, skin):
+def look_closely(vertices, triangle, through, held, x, skin):
     """What vertices (m,) touch around triangles (m,) at positions x [m], (n, 3).
 
-    A vertex that is behind the triangle that holds it, `held` (m,), or -1, and no more than half a triangle beyond its
-    edges, stays there, so that it does not come and go between two.
+    Those that a tet holds came `through` a triangle, (m,); others have -1 there. A vertex that is behind the triangle
+    that holds it, `held` (m,), or -1, and no more than half a triangle beyond its edges, stays there, so that it does
+    not come and go between two.
     """
     now, foot, normal, depth = project(
         x[vertices], vertices, triangle, skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
     )  # fmt: skip
+    inside = np.zeros(len(vertices), np.bool_)
     for k in range(len(vertices)):
+        if through[k] >= 0:
+            one = vertices[k : k + 1]
+            to, feet, upright, below = project(
+                x[one], one, through[k : k + 1], skin.triangles, x, skin.rest, skin.fans, skin.around, BEYOND,
+                skin.slack,
+            )  # fmt: skip
+            inside[k] = below[0] > 0.0
+            if inside[k]:
+                now[k], foot[k], normal[k], depth[k] = to[0], feet[0], upright[0], below[0]
         if held[k] >= 0 and held[k] != now[k]:
             feet, upright, below = drop(x[vertices[k : k + 1]], held[k : k + 1], skin.triangles, x)
             if below[0] > 0.0 and feet[0].min() > BEYOND:
@@ -107,6 +118,6 @@ def look_closely(vertices, triangle, held, x, skin):
         depth[k] += skin.thickness
         # Led to the border of its own surroundings, a vertex is beside the last triangle, not behind it
         beside = depth[k] > 0.0 and (foot[k, 0] == 0.0 or foot[k, 1] == 0.0 or foot[k, 2] == 0.0)
-        if depth[k] > -skin.reach and not beside:
+        if depth[k] > -skin.reach and (inside[k] or not beside):
             area[k] = (skin.areas[now[k]] + share[k] * skin.rings[vertices[k]]) / 2.0
     return Seen(now, foot, normal, depth, area)

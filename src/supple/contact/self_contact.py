@@ -87,7 +87,8 @@ class SelfContact:
         self.mesh, self.thickness = mesh, thickness
         self.triangles, self.vertices = mesh.surface_triangles(), mesh.surface_vertices()
         self.fans = Fans.build(self.triangles, len(mesh.vertices))
-        self._surface = RestSurface.build(mesh)
+        self.surface = RestSurface.build(mesh)
+        """As it is at rest."""
         surface = TriMesh(mesh.vertices, self.triangles)
         self._areas = surface.areas()
         rings = np.bincount(self.triangles.ravel(), np.repeat(self._areas, 3), len(mesh.vertices))
@@ -126,7 +127,7 @@ class SelfContact:
         the one it is in front of within the thickness; each -1 if there is none."""
         tet, triangle = find_inside(
             x[vertices], vertices, start, listed,
-            self.mesh.tets, x, self.mesh.vertices, self.triangles, self._surface, self._around,
+            self.mesh.tets, x, self.mesh.vertices, self.triangles, self.surface, self._around,
         )  # fmt: skip
         if self.thickness == 0.0:
             return tet, triangle, np.full_like(tet, -1)

@@ -141,7 +141,7 @@ class CondensationSolver:
         if self._rig is None or isinstance(self.model, ReducedModel) or self.model.contacts is None:
             raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
         flesh = find_flesh(self.body, self._rig)
-        detector = MixedDetector(self.body, self._colliders, settings, flesh.bones_at)
+        detector = MixedDetector(self.body, self._colliders, settings, flesh.bones_at, flesh.triangle_owners())
         self._rules = RulesBeside(self._rig, self.model.contacts, flesh, detector, self.is_static)
         return detector
 

@@ -16,7 +16,7 @@ from supple.contact.contacts import SELF, Contacts
 from supple.contact.detector import Detector
 from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
-from supple.contact.sets import NO_PAIRS, choose, is_in, list_pairs, merge, share
+from supple.contact.sets import NO_PAIRS, choose, is_in, keep_areas, list_pairs, merge, share
 from supple.errors import SceneError, SuppleWarning
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
@@ -144,7 +144,7 @@ class ContactLoop:
                 contacts, found, at,
                 refresh=late < _KEEPS_GEOMETRY, drop=late < _KEEPS_ALL, several=late >= _KEEPS_FOLDS,
             )  # fmt: skip
-            return self._freeze_again(contacts, step, at, potential)
+            return self._freeze_again(contacts, step, at, potential, keeps=late >= _KEEPS_GEOMETRY)
 
         def look_on(at: FloatArray) -> ContactPotential | None:
             nonlocal potential, looked
@@ -216,10 +216,22 @@ class ContactLoop:
         )  # fmt: skip
 
     def _freeze_again(
-        self, contacts: Contacts, step: Approach, y: FloatArray, before: ContactPotential | None
+        self,
+        contacts: Contacts,
+        step: Approach,
+        y: FloatArray,
+        before: ContactPotential | None,
+        *,
+        keeps: bool = False,
     ) -> ContactPotential | None:
-        """The potential of contacts found at y [m], (n, 3), where the round `before` arrived."""
+        """The potential of contacts found at y [m], (n, 3), where the round `before` arrived.
+
+        `keeps`: those known from there stand for as much as they did, for a vertex that is pressed by one of two
+        triangles in one look and by both in the next would go to and fro between them.
+        """
         contacts = share(contacts, y)
+        if keeps and before is not None:
+            contacts = keep_areas(contacts, before.contacts)
         return self._freeze(contacts, step, y, self._normal_forces(contacts, contacts.depth(y), step), before)
 
     def _resting_forces(self, contacts: Contacts, step: Approach) -> FloatArray:

@@ -7,13 +7,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.rule_look import look_closely
+from supple.contact.tet_walk import walk_all
 from supple.linalg.compiled import compile_copy
 from supple.method.frozen_contacts import push_back
 from supple.method.placed_contacts import PlacedContacts, hold
 from supple.method.skinned_touch import find_gap, press
 from supple.subspace.vertex_shapes import lift_vertices
 
-__all__ = ["Anchors", "Asked", "Rub", "compare", "look_again", "push_all"]
+__all__ = ["Anchors", "Asked", "Rub", "compare", "lift_and_walk", "look_again", "push_all"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -26,6 +27,8 @@ class Asked(NamedTuple):
     """(m,)"""
     triangle: IntArray
     """Where to begin to look, (m,)."""
+    tet: IntArray
+    """That held each in the last look, or -1, (m,); looks write on."""
     spring: FloatArray
     """Stiffness of each for an area of 1 m² [N/m³], (m,): that of contact times the rule's weight."""
     reads: IntArray
@@ -66,14 +69,22 @@ class Rub(NamedTuple):
 
 
 @njit(cache=True)
-def look_again(q, asked, anchors, holds, alpha, rub, skin, slots, shapes, x):
-    """What touches at coordinates q, and the contacts frozen there; x (n, 3) is memory, filled where it is read.
+def lift_and_walk(q, asked, skin, shallows, slots, room, shapes, x):
+    """Fill x (n, 3) [m] where it is read at coordinates q, and go to the tets that hold vertices there; `room` (n,) is
+    memory."""
+    lift_vertices(asked.reads, shapes, q, skin.rest, asked.A, asked.t, x)
+    return walk_all(asked.vertex, asked.triangle, asked.tet, x, slots, len(asked.reads), room, skin, shallows)
+
+
+@njit(cache=True)
+def look_again(asked, through, anchors, holds, alpha, rub, skin, slots, shapes, x):
+    """What touches at positions x [m], (n, 3), and the contacts frozen there; vertices that tets hold came `through`
+    triangles, (m,).
 
     `holds`: triangles hold what they touched in the last look.
     """
-    lift_vertices(asked.reads, shapes, q, skin.rest, asked.A, asked.t, x)
     held = anchors.triangle.copy() if holds else np.full(len(asked.vertex), -1, np.int32)
-    seen = look_closely(asked.vertex, asked.triangle, held, x, skin)
+    seen = look_closely(asked.vertex, asked.triangle, through, held, x, skin)
     count = 0
     for k in range(len(seen.area)):
         count += seen.area[k] > 0.0

@@ -6,24 +6,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.contacts import SELF
-from supple.contact.detector import Detector
 from supple.contact.result import Touch
-from supple.contact.rule_look import Seen, Skin, list_reads, slide_on
+from supple.contact.rule_look import Seen, list_reads, slide_on
+from supple.contact.ruled_detector import RuledDetector
 from supple.contact.sets import NO_PAIRS
+from supple.contact.tet_walk import Held
 from supple.method.outer import CREEP, STATIC_CREEP, Outcome, count_contact
 from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_step import ReducedStep
-from supple.method.ruled_look import Anchors, Asked, Rub, compare, look_again, push_all
+from supple.method.ruled_look import Anchors, Asked, Rub, compare, lift_and_walk, look_again, push_all
 from supple.method.skinned_balance import SkinnedStep
 from supple.method.skinned_state import SkinnedState
 from supple.rig import SkinnedRig
 from supple.solve.stopwatch import Stopwatch
+from supple.subspace import Basis, DomainBases
 from supple.subspace.vertex_shapes import VertexShapes, lift_vertices
 
 __all__ = ["SLIDES", "RuledRounds"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+_WALKS = 6  # times that walks may go on with more positions in one look
+_KEPT = 10  # vertices that walks asked for in earlier steps, for each one that a step looks at
 SLIDES = 12  #: triangles that a vertex may be led over as a step begins
 _MOST_ROUNDS = 9
 _HOLDS = 3  # rounds after which a vertex stays at its triangle where it may
@@ -36,15 +40,18 @@ _ROUND_OFF = 4e-16  # share of positions by which gaps cannot be told apart
 class RuledRounds:
     """Looks at vertices that rules name, on a body at x = A (X + U q) + t."""
 
-    def __init__(self, rig: SkinnedRig, shapes: VertexShapes, detector: Detector, unit: float, size: float) -> None:
+    def __init__(
+        self, rig: SkinnedRig, basis: Basis | DomainBases, detector: RuledDetector, unit: float, size: float
+    ) -> None:
         """`unit`: a force of 1 N on one vertex, in the coordinates of a complete basis, is 1 over this; the diagonal of
         the body is `size` [m]."""
-        self._rig, self._shapes, self._skin = rig, shapes, Skin.of(detector.own)
+        self._rig, self._skin, self._shallows = rig, detector.skin, detector.shallows
+        self._shapes = VertexShapes.of(basis, self._shallows.reads())
         self._stiffness, self._alpha, self._unit = detector.stiffness, detector.settings.alpha, unit
         self._friction, self._size = detector.settings.friction, size
         self._x, self._before, count = np.zeros_like(rig.rest), np.zeros_like(rig.rest), len(rig.rest)
         self._slots, self._room = np.full(count, -1, np.int32), np.empty(count, np.int32)
-        self._reads = np.zeros(0, np.int32)
+        self._reads = self._walked = np.zeros(0, np.int32)
 
     def settle(
         self,
@@ -62,7 +69,7 @@ class RuledRounds:
             ahead = _foresee(step, state, duration)
             asked = self._lead(step.pose, ahead, chosen[0], often * self._stiffness * chosen[1])
             anchors, rub = Anchors.none(len(asked.vertex)), self._begin(step, state, duration)
-            seen, rows, touch = self._look(ahead, asked, anchors, rub, False)
+            asked, seen, rows, touch = self._look(ahead, asked, anchors, rub, False)
             far = _ROUND_OFF * float(np.abs(self._rig.rest).max()) / self._unit
         rubs, rub = bool(touch.limit.any()), rub._replace(rests=False)
         size, change, count, settled, push = 0.0, 0.0, 0, False, np.zeros(z.size)
@@ -75,7 +82,7 @@ class RuledRounds:
             resolution = solver.solve(z, guess, contacts, size, noise, rough=rough, resume=count > 1)
             z, last = solver.z, touch
             with watch.phase("contact"):
-                seen, rows, touch = self._look(z, asked, anchors, rub, count >= _HOLDS)
+                asked, seen, rows, touch = self._look(z, asked, anchors, rub, count >= _HOLDS)
                 change, rubbed, size, push = compare(z, last, touch)
             settled = not rough and change <= max(_SETTLED * size, resolution)
             settled &= rubbed <= max(_LAGGED * size, resolution)
@@ -88,26 +95,30 @@ class RuledRounds:
 
     def _begin(self, step: SkinnedStep, state: SkinnedState, duration: float) -> Rub:
         """What friction follows: where the body is as the step begins."""
-        if self._friction > 0.0:
-            A, t = self._rig.frames(state.pose, self._reads)
-            lift_vertices(self._reads, self._shapes, state.shapes[0], self._rig.rest, A, t, self._before)
+        self._from = state
+        self._place_begin(self._reads)
         slip = self._size * (CREEP * duration if step.motion.ca else STATIC_CREEP)
         return Rub(self._friction, slip, self._before, True)
 
+    def _place_begin(self, vertices: IntArray) -> None:
+        if self._friction > 0.0:
+            A, t = self._rig.frames(self._from.pose, vertices)
+            lift_vertices(vertices, self._shapes, self._from.shapes[0], self._rig.rest, A, t, self._before)
+
     def _lead(self, pose: FloatArray, q: FloatArray, pairs: IntArray, spring: FloatArray) -> Asked:
         """Lead vertices to the triangles that they are at in a pose, at coordinates q."""
-        self._slots[self._reads] = -1
+        self._slots[self._reads], self._pose = -1, pose
         vertices, triangle = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-        parts = [np.zeros(0, np.int32)]
-        frames = [(np.zeros((0, 3, 3)), np.zeros((0, 3)))]
-        count = 0
+        if len(self._walked) > _KEPT * len(vertices):
+            self._walked = np.zeros(0, np.int32)
+        count = len(self._walked)
+        self._slots[self._walked] = np.arange(count)
+        parts, frames = [self._walked], [self._place(pose, q, self._walked)]
         for slide in range(SLIDES + 1):
             new = list_reads(vertices, triangle, self._skin, self._slots, self._room, count)
             if len(new):
-                A, t = self._rig.frames(pose, new)
-                lift_vertices(new, self._shapes, q, self._rig.rest, A, t, self._x)
                 parts.append(new)
-                frames.append((A, t))
+                frames.append(self._place(pose, q, new))
                 count += len(new)
             now = slide_on(vertices, triangle, self._x, self._skin)
             if slide == SLIDES or np.array_equal(now, triangle):
@@ -115,15 +126,37 @@ class RuledRounds:
             triangle = now
         self._reads = np.concatenate(parts)
         A, t = (np.concatenate(some) for some in zip(*frames, strict=True))
-        return Asked(vertices, triangle, spring, self._reads, A, t)
+        return Asked(vertices, triangle, np.full(len(vertices), -1, np.int32), spring, self._reads, A, t)
+
+    def _place(self, pose: FloatArray, q: FloatArray, vertices: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Put vertices where they are in a pose at coordinates q; their frames."""
+        A, t = self._rig.frames(pose, vertices)
+        lift_vertices(vertices, self._shapes, q, self._rig.rest, A, t, self._x)
+        return A, t
 
     def _look(
         self, q: FloatArray, asked: Asked, anchors: Anchors, rub: Rub, holds: bool
-    ) -> tuple[Seen, IntArray, PlacedContacts]:
+    ) -> tuple[Asked, Seen, IntArray, PlacedContacts]:
+        """What touches at coordinates q; and what is asked, with all that had to be read for it."""
+        for _ in range(_WALKS):
+            held: Held = lift_and_walk(
+                q, asked, self._skin, self._shallows, self._slots, self._room, self._shapes, self._x
+            )
+            if not len(held.wanted):
+                break
+            asked = self._read_on(asked, held.wanted)
         found: tuple[Seen, IntArray, PlacedContacts] = look_again(
-            q, asked, anchors, holds, self._alpha, rub, self._skin, self._slots, self._shapes, self._x
+            asked, held.triangle, anchors, holds, self._alpha, rub, self._skin, self._slots, self._shapes, self._x
         )
-        return found
+        return asked._replace(tet=held.tet), *found
+
+    def _read_on(self, asked: Asked, wanted: IntArray) -> Asked:
+        """Read more vertices from now on, in the steps to come as well: a walk goes where the last one went."""
+        self._walked = np.concatenate([self._walked, wanted])
+        A, t = self._rig.frames(self._pose, wanted)
+        self._reads = np.concatenate([asked.reads, wanted])
+        self._place_begin(wanted)
+        return asked._replace(reads=self._reads, A=np.concatenate([asked.A, A]), t=np.concatenate([asked.t, t]))
 
     def _list(self, asked: Asked, seen: Seen, rows: IntArray, force: FloatArray) -> Touch | None:
         """What penetrates of looked at rows, on which forces act [N], (k, 3)."""

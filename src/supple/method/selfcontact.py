@@ -11,7 +11,6 @@ from supple.contact.ruled_detector import RuledDetector
 from supple.cubature.contact_rules import ContactRules
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.method.contact_samples import find_flesh
 from supple.method.outer import Outcome, count_contact
 from supple.method.reduced_step import ReducedStep
 from supple.method.ruled_rounds import SLIDES, RuledRounds
@@ -51,12 +50,12 @@ class RuledTouching(SkinnedTouching):
         self._outside = body.mesh.surface_vertices() if detector.colliders else np.zeros(0, np.int32)
         self.lacking: tuple[tuple[int, int], ...] = ()
         """Bones that no rule fitted in the last step: what they touch of each other was not looked at."""
-        self._owners = find_flesh(body, rig).triangle_owners()
+        self._owners = detector.shallows.owners
         self._warned = False
         self._placed: _Placed | None = None
         self._rounds: RuledRounds | None = None
         if not detector.colliders:  # which may touch anywhere: method/outer.py has rounds for them
-            self._rounds = RuledRounds(rig, self._shapes, detector, self._unit, body.mesh.size())
+            self._rounds = RuledRounds(rig, basis, detector, self._unit, body.mesh.size())
         self._push = np.zeros(basis.rank)
 
     def settle(

@@ -22,6 +22,7 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
+from supple.method.contact_samples import find_flesh
 from supple.method.domain_space import DomainSpace
 from supple.method.halving import Tally, advance
 from supple.method.novelty import Novelty
@@ -242,7 +243,8 @@ def _make_touching(
         return SkinnedTouching(body, rig, model.basis, Detector(body, colliders, contact))
     if model.contacts is None:
         raise SceneError('the model has no rules for contact.self = "rules": train again, or use "all".')
-    return RuledTouching(body, rig, model.basis, RuledDetector(body, colliders, contact), model.contacts)
+    detector = RuledDetector(body, colliders, contact, find_flesh(body, rig).triangle_owners())
+    return RuledTouching(body, rig, model.basis, detector, model.contacts)
 
 
 def _refuse_unfit(body: Body, rig: SkinnedRig, model: SkinnedModel | ArticulatedModel) -> None:

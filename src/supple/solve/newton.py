@@ -25,6 +25,7 @@ _HALVED = 0.5  # share of the residual that a step with a stiffness of earlier m
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
 _ENERGY_ROUND_OFF = 1e-15  # energies closer than this share of their terms are equal
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
+_FARTHEST = 8.0  # multiples of a step with a projected stiffness that are tried
 _LOOKS = 30  # iterations in which contacts may still change
 _BENT = 1  # iterations after one whose stiffness was not definite that do not try theirs as it is, for it will not be
 _INEXACT = 1e-2  # digits asked of an iterative solver: Newton's own convergence makes the others
@@ -115,7 +116,9 @@ def minimise(
             stale = system.is_stiff and (step.contact is not None or left / size * left <= goal)
             continue
         with watch.phase("line search"):
-            x, share = search_line(step.energy, x, ahead, slope, size / reference)
+            begin, (x, share) = x, search_line(step.energy, x, ahead, slope, size / reference)
+            if projected and share == 1.0:
+                x = _go_on(step.energy, begin, x)
         cautious = share < _OVERSHOT
         with watch.phase("assembly"):
             gradient = there if x is ahead else step.gradient(x)
@@ -204,3 +207,16 @@ def search_line(
         t *= 0.5
         trial = x + t * (ahead - x)
     raise NewtonFailure("no step of the line search lowers the energy", x, residual)
+
+
+def _go_on(energy: Callable[[FloatArray], tuple[float, float]], x: FloatArray, ahead: FloatArray) -> FloatArray:
+    """The end of the way from x to `ahead`, doubled as long as that lowers the energy: a stiffness that was made
+    definite is too stiff where flesh folds, and steps with it are too short."""
+    least, t, way, best = energy(ahead)[0], 2.0, ahead - x, ahead
+    while t <= _FARTHEST:
+        trial = x + t * way
+        value = energy(trial)[0]
+        if not value < least:  # True for NaN
+            break
+        best, least, t = trial, value, 2.0 * t
+    return best
