@@ -115,7 +115,7 @@ class Condensed:
 
     def _push_under(self, q: FloatArray) -> FloatArray:
         """What those do to the coordinates, (r,)."""
-        return elastic_gradient(self._parts_under, self.footing.follow(q)).ravel() @ self.footing.under[1]
+        return self.footing.gather_under(elastic_gradient(self._parts_under, self.footing.follow(q)))
 
     @property
     def _outside(self) -> Ruled:
@@ -223,7 +223,7 @@ class Condensed:
         return self._recall("held", self._find_held)
 
     def _find_held(self) -> FloatArray:
-        unseen, own = self.region.unseen, self.footing.folds[1].columns
+        unseen, own = self.region.unseen, self.footing.stirred
         if not self.subtracts or not len(own) or self.error < _EXACT:
             return unseen
         if float(np.linalg.norm(self.footing.taken)) < _HALF:  # what moves little mass there leaves most elsewhere
@@ -297,7 +297,7 @@ class Condensed:
         region, footing, rank = self.region, self.footing, len(q)
         (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
         blocks, end = region.stiffen(self.parts, y, form, keep=keep), rows.start[1:]
-        fold = footing.folds[0]
+        fold = footing.fold
         C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, fold.U) for some in (edge, around))
         return Bordered(
             rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge,
@@ -319,12 +319,17 @@ class Condensed:
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        under, fold = self.region.under, self.footing.folds[1]
-        if not len(fold.columns):
-            return np.zeros((len(q), len(q)))
+        under, taken = self.region.under, np.zeros((len(q), len(q)))
+        if not self.footing.under[1]:
+            return taken
         rows, blocks = under.block_rows, under.stiffen(self._parts_under, self.footing.follow(q), form)
-        every = np.arange(under.count, dtype=np.int32)
-        return fold.square(fold_rows(every, rows.start, rows.start[1:], rows.columns, blocks, 0, fold.U))
+        for piece in self.footing.under[1]:
+            first, last = piece.vertices.start, piece.vertices.stop
+            some, U = np.arange(first, last, dtype=np.int32), piece.U.reshape(last - first, 3, -1)
+            folded = fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U)
+            own = piece.U.T @ folded.reshape(piece.U.shape)
+            taken[piece.coordinates, piece.coordinates] = 0.5 * (own + own.T)
+        return taken
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""
