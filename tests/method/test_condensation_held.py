@@ -37,9 +37,9 @@ def local_step(error: float):
 def test_what_the_rule_cannot_tell_is_held() -> None:
     """What moves hardly more than the tip is, and nothing pushes or couples along it; modes of the whole are not."""
     step, z = local_step(0.04)
-    held, size = step.held, step.region.size
+    held, size = step.held.rows, step.region.size
     assert 1 <= held.shape[1] <= 2
-    moved = step.footing.U_full @ held
+    moved = step.footing.U_full @ step.held.motions
     assert np.einsum("vh,v,vh->h", moved, np.repeat(step.region.mass, 3), moved).min() > 0.8  # of 1 for all vertices
     assert np.abs(held.T @ step.gradient(z)[size:]).max() < 1e-9
     matrix = step.stiffen(z, EXACT).to_dense()
@@ -50,13 +50,13 @@ def test_what_the_rule_cannot_tell_is_held() -> None:
 
 def test_an_exact_rule_holds_nothing_that_moves_other_vertices() -> None:
     step, _ = local_step(0.0)
-    assert step.held.shape[1] == 0
+    assert step.held.rows.shape[1] == 0
 
 
 def test_held_motions_follow_full_vertices() -> None:
     """Moved as the shape would move them, full vertices take its coordinate along."""
     step, z = local_step(0.04)
-    size, held = step.region.size, step.held
+    size, held = step.region.size, step.held.motions
     z[:size] = step.footing.origin[: size // 3].ravel() + step.footing.U_full @ z[size:]
     moved = z.copy()
     moved[:size] += step.footing.U_full @ held[:, 0]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
 from supple.linalg.bordered import Bordered, Handled, fold_rows
 from supple.method.condensation_footing import Footing
-from supple.method.condensation_held import find_held, follow_held, hold
+from supple.method.condensation_held import HeldMotions, find_held, follow_held, hold
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
 from supple.method.condensation_springs import hang_springs
@@ -211,23 +211,23 @@ class Condensed:
 
     def see(self, total: FloatArray) -> FloatArray:
         """Forces on z without those along motions that are held: all of these is what rules miss."""
-        held, below = self.held, total[self.region.size :]
+        held, below = self.held.rows, total[self.region.size :]
         if held.shape[1]:
             below -= held @ (held.T @ below)
         return total
 
     @property
-    def held(self) -> FloatArray:
-        """Motions of the coordinates that stay as they are, orthonormal, (r, u): they move full vertices alone, or
-        exact tets leave less of their stiffness than the rule can tell. Full unknowns stand for what they did there."""
+    def held(self) -> HeldMotions:
+        """Motions of the coordinates that stay as they are: they move full vertices alone, or exact tets leave less of
+        their stiffness than the rule can tell. Full unknowns stand for what they did there."""
         return self._recall("held", self._find_held)
 
-    def _find_held(self) -> FloatArray:
+    def _find_held(self) -> HeldMotions:
         unseen, own = self.region.unseen, self.footing.stirred
         if not self.subtracts or not len(own) or self.error < _EXACT:
-            return unseen
+            return HeldMotions(unseen, unseen)
         if float(np.linalg.norm(self.footing.taken)) < _HALF:  # what moves little mass there leaves most elsewhere
-            return unseen
+            return HeldMotions(unseen, unseen)
         q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
         whole = self._rule.stiffness(q, form=PROJECTED) + inertia
         left = whole - self._take_away(q, PROJECTED)
@@ -236,10 +236,10 @@ class Condensed:
     def carry_held(self, z: FloatArray) -> FloatArray:
         """z with those motions as full vertices have them, for around them they have ends that go along."""
         size, q = self.region.size, z[self.region.size :]
-        if not self.held.shape[1] or not size:
+        if not self.held.motions.shape[1] or not size:
             return z
         away = z[:size] - self.footing.origin[: len(self.region.full)].ravel() - self.footing.U_full @ q
-        return np.concatenate([z[:size], q + follow_held(self.held, self.footing.U_full, self._mass, away)])
+        return np.concatenate([z[:size], q + follow_held(self.held.motions, self.footing.U_full, self._mass, away)])
 
     def stiffen(
         self, z: FloatArray, form: int = EXACT, *, exact: bool = True, lagged: bool = False, cautious: bool = False
@@ -277,7 +277,7 @@ class Condensed:
             matrix.diagonal += factor * drag.diagonal
             matrix.C += factor * drag.C
             matrix.B += factor * drag.B
-        hold(matrix, self.held)
+        hold(matrix, self.held.rows)
         return matrix
 
     def slow(self, begin: FloatArray, ahead: Ahead, beta: float) -> "Condensed":
@@ -340,5 +340,5 @@ class Condensed:
     @cached_property
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
-        springs = hang_springs(self.footing, self.joints)
-        return springs._replace(H=springs.H - (springs.H @ self.held) @ self.held.T)
+        springs, held = hang_springs(self.footing, self.joints), self.held.rows
+        return springs._replace(H=springs.H - (springs.H @ held) @ held.T)
