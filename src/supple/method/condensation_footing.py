@@ -100,7 +100,8 @@ class Footing:
     @cached_property
     def taken(self) -> FloatArray:
         """Mass of the full vertices, as the coordinates see it: U_fᵀ M U_f, (r, r)."""
-        return self.U_full.T @ (np.repeat(self.region.mass, 3)[:, None] * self.U_full)
+        weighed = np.sqrt(np.repeat(self.region.mass, 3))[:, None] * self.U_full
+        return weighed.T @ weighed
 
     def place(self, z: FloatArray) -> FloatArray:
         """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""

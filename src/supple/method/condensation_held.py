@@ -67,5 +67,7 @@ def hold(matrix: Bordered, held: FloatArray) -> None:
     if not held.shape[1]:
         return
     matrix.C -= (matrix.C @ held) @ held.T
-    usual, free = float(np.abs(np.diagonal(matrix.B)).mean()), np.eye(len(held)) - held @ held.T
-    matrix.B = free @ matrix.B @ free + usual * held @ held.T
+    usual, taken = float(np.abs(np.diagonal(matrix.B)).mean()), matrix.B @ held
+    across = taken @ held.T
+    within = held.T @ taken + usual * np.eye(held.shape[1])
+    matrix.B = matrix.B - across - across.T + held @ within @ held.T
