@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from supple.elastic import VISCOUS
 from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_still import StillSteps, StillSubspace
-from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Stance, Vertices, fit_left
+from supple.method.condensation_subspace import (
+    Ahead,
+    Piece,
+    Quadratic,
+    Ruled,
+    Stance,
+    Vertices,
+    fit_left,
+    one_piece,
+)
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_framed import Step
 from supple.method.reduced_handles import Springs
@@ -36,8 +45,8 @@ class CarriedStance:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self.R @ self._pick(vertices)[:, :, self._q]
 
-    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
-        return self.rows(copies)  # in one piece
+    def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
+        return one_piece(self.rows(copies))
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self._lift(self._rest, vertices)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.method.condensation_region import Region
-from supple.method.condensation_subspace import Stance
+from supple.method.condensation_subspace import Piece, Stance
 
 __all__ = ["Footing"]
 
@@ -70,14 +70,13 @@ class Footing:
         return rows.reshape(-1, rows.shape[2])
 
     @cached_property
-    def under(self) -> tuple[FloatArray, FloatArray]:
-        """Origin [m], (c, 3), and rows (3 c, r) of the vertices where the subspace has the exact tets: in domains of
-        their copies there."""
+    def under(self) -> tuple[FloatArray, list[Piece]]:
+        """Origin [m], (c, 3), and rows of the vertices where the subspace has the exact tets: in domains of their
+        copies there."""
         copies, domains = self.region.copies, self.region.ground.domains
         if copies is None or domains is None:
-            return self.origin, self.U
-        rows = self.stance.copy_rows(copies)
-        return self.stance.origin(domains.vertex_of[copies]), rows.reshape(-1, rows.shape[2])
+            return self.origin, [Piece(slice(0, len(self.origin)), slice(0, self.U.shape[1]), self.U)]
+        return self.stance.origin(domains.vertex_of[copies]), self.stance.pieces(copies)
 
     @property
     def U_full(self) -> FloatArray:
@@ -88,14 +87,21 @@ class Footing:
         return self.U[self.size :]
 
     @cached_property
-    def folds(self) -> tuple["Fold", "Fold"]:
-        """How coordinates move the vertices around, and those of exact tets where the subspace has them."""
-        return Fold.of(self.U_around), Fold.of(self.under[1])
+    def fold(self) -> "Fold":
+        """How coordinates move the vertices around."""
+        return Fold.of(self.U_around)
+
+    @cached_property
+    def stirred(self) -> NDArray[np.intp]:
+        """Coordinates that move exact tets, ascending."""
+        ranges = [np.arange(piece.coordinates.start, piece.coordinates.stop) for piece in self.under[1]]
+        return np.concatenate([np.zeros(0, np.intp), *ranges])
 
     @cached_property
     def taken(self) -> FloatArray:
         """Mass of the full vertices, as the coordinates see it: U_fᵀ M U_f, (r, r)."""
-        return self.U_full.T @ (np.repeat(self.region.mass, 3)[:, None] * self.U_full)
+        weighed = np.sqrt(np.repeat(self.region.mass, 3))[:, None] * self.U_full
+        return weighed.T @ weighed
 
     def place(self, z: FloatArray) -> FloatArray:
         """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""
@@ -107,8 +113,18 @@ class Footing:
 
     def follow(self, q: FloatArray) -> FloatArray:
         """Positions in the subspace of the vertices of its exact tets [m], (c, 3)."""
-        origin, U = self.under
-        return np.asarray(origin + (U @ q).reshape(-1, 3))
+        origin, pieces = self.under
+        x = origin.copy()
+        for piece in pieces:
+            x[piece.vertices] += (piece.U @ q[piece.coordinates]).reshape(-1, 3)
+        return x
+
+    def gather_under(self, field: FloatArray) -> FloatArray:
+        """What forces on those vertices [N], (c, 3), do to the coordinates, (r,)."""
+        out = np.zeros(self.U.shape[1])
+        for piece in self.under[1]:
+            out[piece.coordinates] += field[piece.vertices].ravel() @ piece.U
+        return out
 
     def gather(self, field: FloatArray) -> FloatArray:
         """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""

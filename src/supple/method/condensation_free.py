@@ -16,7 +16,7 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS
 from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_carried import CarriedSteps
-from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Vertices, fit_left
+from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_frame import rotation
 from supple.method.reduced_handles import Handles
@@ -48,8 +48,8 @@ class FreeStance:
         shifts = np.broadcast_to(shift * np.eye(3), lever.shape)
         return np.asarray(self.R @ np.concatenate([psi[:, :, 1:], turn * lever, shifts], axis=2))
 
-    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
-        return self.rows(copies)  # in one piece
+    def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
+        return one_piece(self.rows(copies))
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return np.asarray(self.centre + self._pick(vertices)[:, :, 0] @ self.R.T)

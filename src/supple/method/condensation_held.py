@@ -5,47 +5,69 @@ rule is wrong by, it may push along the motion instead of resisting it: shapes o
 region is are such motions. Full vertices take such shapes by themselves; only the ends of them outside are carried.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.linalg as dense
 from numpy.typing import NDArray
 
 from supple.linalg.bordered import Bordered
 
-__all__ = ["find_held", "follow_held", "hold"]
+__all__ = ["HeldMotions", "find_held", "follow_held", "hold"]
 
 FloatArray = NDArray[np.float64]
 _SINGULAR = 1e-9  # share of the mean stiffness that every motion is given, for a quotient
 _SEEN = 1e-6  # share of the largest below which a motion moves no full vertex
 
 
+class HeldMotions(NamedTuple):
+    """What stays as it is."""
+
+    motions: FloatArray
+    """v, (r, u)."""
+    rows: FloatArray
+    """What a change of q may not have a part of, orthonormal, (r, u): W v, with W the stiffness of the whole. Changes
+    with vᵀ W Δq = 0 are those along which what is left resists; along others that are but orthogonal to v it need
+    not."""
+
+
 def find_held(
     left: FloatArray, whole: FloatArray, own: NDArray[np.intp], share: float, others: FloatArray
-) -> FloatArray:
-    """Motions of which less than a share is `left` of the `whole`, (r, r) each, and `others`, (r, u), together
-    orthonormal; among coordinates `own`, for the rest moves no exact tet."""
+) -> HeldMotions:
+    """Motions of which less than a share is `left` of the `whole`, (r, r) each, and `others`, orthonormal, (r, u).
+
+    They are among coordinates `own`, for the rest moves no exact tet."""
     at = np.ix_(own, own)
     scale = whole[at] + _SINGULAR * np.trace(whole[at]) / len(own) * np.eye(len(own))
     shares, vectors = dense.eigh(left[at], scale)
     little = vectors[:, shares < share]
     if not little.shape[1]:
-        return others
-    found = np.zeros((len(whole), little.shape[1]))
-    found[own] = little / np.linalg.norm(little, axis=0)
-    basis, sizes, _ = np.linalg.svd(np.concatenate([others, found], axis=1), full_matrices=False)
+        return HeldMotions(others, others)
+    motions, rows = np.zeros((2, len(whole), little.shape[1]))
+    motions[own], rows[own] = little, scale @ little
+    return HeldMotions(_span(others, motions), _span(others, rows))
+
+
+def _span(some: FloatArray, more: FloatArray) -> FloatArray:
+    """An orthonormal basis of what columns span together."""
+    more = more / np.linalg.norm(more, axis=0)
+    basis, sizes, _ = np.linalg.svd(np.concatenate([some, more], axis=1), full_matrices=False)
     return np.asarray(basis[:, sizes > _SEEN * sizes[0]])
 
 
-def follow_held(held: FloatArray, U: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:
+def follow_held(motions: FloatArray, U: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:
     """The change of q along held motions that brings full vertices, rows U (3 f, r), nearest to what they are away by
     [m], (3 f,), in the metric of their masses [kg], (3 f,)."""
     root = np.sqrt(mass)
-    return np.asarray(held @ np.linalg.lstsq(root[:, None] * (U @ held), root * away, rcond=_SEEN)[0])
+    return np.asarray(motions @ np.linalg.lstsq(root[:, None] * (U @ motions), root * away, rcond=_SEEN)[0])
 
 
 def hold(matrix: Bordered, held: FloatArray) -> None:
-    """Take all that moves along held motions out of a matrix, in place."""
+    """Take all that moves along rows of held motions, (r, u), out of a matrix, in place."""
     if not held.shape[1]:
         return
     matrix.C -= (matrix.C @ held) @ held.T
-    usual, free = float(np.abs(np.diagonal(matrix.B)).mean()), np.eye(len(held)) - held @ held.T
-    matrix.B = free @ matrix.B @ free + usual * held @ held.T
+    usual, taken = float(np.abs(np.diagonal(matrix.B)).mean()), matrix.B @ held
+    across = taken @ held.T
+    within = held.T @ taken + usual * np.eye(held.shape[1])
+    matrix.B = matrix.B - across - across.T + held @ within @ held.T

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
 from supple.linalg.bordered import Bordered, Handled, fold_rows
 from supple.method.condensation_footing import Footing
-from supple.method.condensation_held import find_held, follow_held, hold
+from supple.method.condensation_held import HeldMotions, find_held, follow_held, hold
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
 from supple.method.condensation_springs import hang_springs
@@ -115,7 +115,7 @@ class Condensed:
 
     def _push_under(self, q: FloatArray) -> FloatArray:
         """What those do to the coordinates, (r,)."""
-        return elastic_gradient(self._parts_under, self.footing.follow(q)).ravel() @ self.footing.under[1]
+        return self.footing.gather_under(elastic_gradient(self._parts_under, self.footing.follow(q)))
 
     @property
     def _outside(self) -> Ruled:
@@ -211,23 +211,23 @@ class Condensed:
 
     def see(self, total: FloatArray) -> FloatArray:
         """Forces on z without those along motions that are held: all of these is what rules miss."""
-        held, below = self.held, total[self.region.size :]
+        held, below = self.held.rows, total[self.region.size :]
         if held.shape[1]:
             below -= held @ (held.T @ below)
         return total
 
     @property
-    def held(self) -> FloatArray:
-        """Motions of the coordinates that stay as they are, orthonormal, (r, u): they move full vertices alone, or
-        exact tets leave less of their stiffness than the rule can tell. Full unknowns stand for what they did there."""
+    def held(self) -> HeldMotions:
+        """Motions of the coordinates that stay as they are: they move full vertices alone, or exact tets leave less of
+        their stiffness than the rule can tell. Full unknowns stand for what they did there."""
         return self._recall("held", self._find_held)
 
-    def _find_held(self) -> FloatArray:
-        unseen, own = self.region.unseen, self.footing.folds[1].columns
+    def _find_held(self) -> HeldMotions:
+        unseen, own = self.region.unseen, self.footing.stirred
         if not self.subtracts or not len(own) or self.error < _EXACT:
-            return unseen
+            return HeldMotions(unseen, unseen)
         if float(np.linalg.norm(self.footing.taken)) < _HALF:  # what moves little mass there leaves most elsewhere
-            return unseen
+            return HeldMotions(unseen, unseen)
         q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
         whole = self._rule.stiffness(q, form=PROJECTED) + inertia
         left = whole - self._take_away(q, PROJECTED)
@@ -236,10 +236,10 @@ class Condensed:
     def carry_held(self, z: FloatArray) -> FloatArray:
         """z with those motions as full vertices have them, for around them they have ends that go along."""
         size, q = self.region.size, z[self.region.size :]
-        if not self.held.shape[1] or not size:
+        if not self.held.motions.shape[1] or not size:
             return z
         away = z[:size] - self.footing.origin[: len(self.region.full)].ravel() - self.footing.U_full @ q
-        return np.concatenate([z[:size], q + follow_held(self.held, self.footing.U_full, self._mass, away)])
+        return np.concatenate([z[:size], q + follow_held(self.held.motions, self.footing.U_full, self._mass, away)])
 
     def stiffen(
         self, z: FloatArray, form: int = EXACT, *, exact: bool = True, lagged: bool = False, cautious: bool = False
@@ -277,7 +277,7 @@ class Condensed:
             matrix.diagonal += factor * drag.diagonal
             matrix.C += factor * drag.C
             matrix.B += factor * drag.B
-        hold(matrix, self.held)
+        hold(matrix, self.held.rows)
         return matrix
 
     def slow(self, begin: FloatArray, ahead: Ahead, beta: float) -> "Condensed":
@@ -297,7 +297,7 @@ class Condensed:
         region, footing, rank = self.region, self.footing, len(q)
         (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
         blocks, end = region.stiffen(self.parts, y, form, keep=keep), rows.start[1:]
-        fold = footing.folds[0]
+        fold = footing.fold
         C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, fold.U) for some in (edge, around))
         return Bordered(
             rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge,
@@ -319,12 +319,17 @@ class Condensed:
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        under, fold = self.region.under, self.footing.folds[1]
-        if not len(fold.columns):
-            return np.zeros((len(q), len(q)))
+        under, taken = self.region.under, np.zeros((len(q), len(q)))
+        if not self.footing.under[1]:
+            return taken
         rows, blocks = under.block_rows, under.stiffen(self._parts_under, self.footing.follow(q), form)
-        every = np.arange(under.count, dtype=np.int32)
-        return fold.square(fold_rows(every, rows.start, rows.start[1:], rows.columns, blocks, 0, fold.U))
+        for piece in self.footing.under[1]:
+            first, last = piece.vertices.start, piece.vertices.stop
+            some, U = np.arange(first, last, dtype=np.int32), piece.U.reshape(last - first, 3, -1)
+            folded = fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U)
+            own = piece.U.T @ folded.reshape(piece.U.shape)
+            taken[piece.coordinates, piece.coordinates] = 0.5 * (own + own.T)
+        return taken
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""
@@ -335,5 +340,5 @@ class Condensed:
     @cached_property
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
-        springs = hang_springs(self.footing, self.joints)
-        return springs._replace(H=springs.H - (springs.H @ self.held) @ self.held.T)
+        springs, held = hang_springs(self.footing, self.joints), self.held.rows
+        return springs._replace(H=springs.H - (springs.H @ held) @ held.T)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.condensation_anchors import SkinAnchor, domain_lengths
-from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Vertices, fit_left
+from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
 from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_balance import Balance
@@ -50,11 +50,16 @@ class SkinnedStance:
         A, _ = self.rig.frames(self.pose, vertices)
         return np.asarray(A @ self.basis.rows(np.arange(len(self.rig.rest)) if vertices is None else vertices))
 
-    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
+    def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         if isinstance(self.basis, Basis):
-            return self.rows(copies)
-        A, _ = self.rig.frames(self.pose, self.basis.domains.vertex_of[copies])
-        return np.asarray(A @ self.basis.copy_rows(copies))
+            return one_piece(self.rows(copies))
+        found, (A, _) = [], self.rig.frames(self.pose, self.basis.domains.vertex_of[copies])
+        for basis, own, at in self.basis.each():
+            some = slice(*np.searchsorted(copies, (own.start, own.stop)).tolist())
+            if some.stop > some.start and basis.rank:
+                rows = A[some] @ basis.rows(copies[some] - own.start)
+                found.append(Piece(some, at, rows.reshape(-1, basis.rank)))
+        return found
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self.rig.positions(self.pose, vertices)

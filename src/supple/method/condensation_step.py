@@ -220,7 +220,7 @@ class CondensedStep:
         self.z = found.z
         self._tally.newton += found.iterations
         self._tally.linear += found.linear
-        if not rough:
+        if not (rough or found.cramped):
             self._tally.residual = max(self._tally.residual, found.residual)
         return found
 

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.method.condensation_anchors import StillAnchor, row_lengths
-from supple.method.condensation_subspace import Ahead, Quadratic, Ruled, Subspace, Vertices, fit_left
+from supple.method.condensation_subspace import (
+    Ahead,
+    Piece,
+    Quadratic,
+    Ruled,
+    Subspace,
+    Vertices,
+    fit_left,
+    one_piece,
+)
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_handles import Handles
 from supple.method.reduced_state import ReducedState
@@ -38,8 +47,8 @@ class StillSubspace:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self._rows if vertices is None else self._rows[vertices]
 
-    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
-        return np.asarray(self._rows[copies])  # in one piece
+    def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
+        return one_piece(self.rows(copies))
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         return self._rest if vertices is None else self._rest[vertices]

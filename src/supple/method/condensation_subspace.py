@@ -5,7 +5,7 @@ Bodies differ in what moves beside the coordinates: nothing, or the bones of a s
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
 from supple.solve.live import Live
 
-__all__ = ["Ahead", "Below", "Ruled", "Stance", "Steps", "Subspace", "fit_left"]
+__all__ = ["Ahead", "Below", "Piece", "Ruled", "Stance", "Steps", "Subspace", "fit_left", "one_piece"]
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
@@ -25,6 +25,15 @@ Ruled = ReducedElements | PackedElements
 """Elements of a rule in a subspace, or in one a domain."""
 Quadratic = tuple[FloatArray, FloatArray]
 """M (r, r) and b (r,) of ½ qᵀ M q - b·q."""
+
+
+class Piece(NamedTuple):
+    """What some coordinates do to some of a list of vertices, and all others do not."""
+
+    vertices: slice
+    coordinates: slice
+    U: FloatArray
+    """(3 k, c)"""
 
 
 class Below(Protocol):
@@ -49,8 +58,8 @@ class Stance(Protocol):
     def rows(self, vertices: Vertices = None) -> FloatArray:
         """Derivatives of positions by q, (k, 3, r)."""
 
-    def copy_rows(self, copies: NDArray[np.integer]) -> FloatArray:
-        """The same of vertices of the body cut into domains, (k, 3, r)."""
+    def pieces(self, copies: NDArray[np.integer]) -> list["Piece"]:
+        """The same of vertices of the body cut into domains, ascending, a piece a domain that has some."""
 
     def origin(self, vertices: Vertices = None) -> FloatArray:
         """Positions at q = 0 [m], (k, 3)."""
@@ -77,6 +86,11 @@ class Subspace(Protocol):
     def fold(self, below: Any, kept: Vertices, gone: Vertices, motion: FloatArray) -> Any:
         """The state that is nearest to what vertices `gone` do, motion (3, k, 3), which followed it no more and do now;
         `kept` still do not."""
+
+
+def one_piece(rows: FloatArray) -> list[Piece]:
+    """Of a body that is not cut, from its rows (k, 3, r)."""
+    return [Piece(slice(0, len(rows)), slice(0, rows.shape[2]), rows.reshape(-1, rows.shape[2]))]
 
 
 def fit_left(metric: FloatArray, rows: FloatArray, mass: FloatArray) -> FloatArray:
