@@ -21,7 +21,7 @@ from supple.method.posespace_lift import PoseLift
 from supple.method.posespace_model import PoseSpaceModel
 from supple.method.posespace_regions import pack_regions
 from supple.method.posespace_state import PoseSpaceState
-from supple.method.posespace_step import FLAT_REST, PoseTables, Stepped, step_kernel
+from supple.method.posespace_step import FLAT_REST, PoseTables, step_kernel
 from supple.method.reduced_newton import CAPPED, CONVERGED, REASONS, Scratch
 from supple.method.rigged import RiggedBody
 from supple.method.solver import Arrays, Report
@@ -118,7 +118,12 @@ class PoseSpaceSolver:
         if self._colliders is not None:
             return [self.step(state, one)[0] for state, one in zip(states, inputs, strict=True)]
         ready = [self._take_events(state, one) for state, one in zip(states, inputs, strict=True)]
-        stepped = self._advance([state for state, _ in ready], [one for _, one in ready], [Tally() for _ in ready])
+        poses, driven = self._drive.gather([state for state, _ in ready], [one for _, one in ready])
+        y, w, places, told = self._kernel(*self._scratch, self._tables, driven)
+        stepped = [
+            self._finish(state, one, Tally(), poses[b], driven.turns[b], y[b], w[b], places[b], told[b])
+            for b, (state, one) in enumerate(ready)
+        ]
         return [
             self.step(state, one)[0] if isinstance(new, NewtonFailure) else new
             for (state, one), new in zip(ready, stepped, strict=True)
@@ -173,15 +178,20 @@ class PoseSpaceSolver:
         ]
 
     def _single(self, state: PoseSpaceState, inputs: Inputs, tally: Tally) -> PoseSpaceState:
-        def take(stops: Stops | None) -> PoseSpaceState:
-            (found,) = self._advance([state], [inputs], [tally], stops)
-            if isinstance(found, NewtonFailure):
-                raise found
-            return found
-
         if self._colliders is None:
-            return take(None)
-        return self._colliders.settle(state, self._look_ahead(state, inputs), inputs, take, tally)
+            return self._take(state, inputs, tally, None)
+        return self._colliders.settle(
+            state, self._look_ahead(state, inputs), inputs, lambda stops: self._take(state, inputs, tally, stops), tally
+        )
+
+    def _take(self, state: PoseSpaceState, inputs: Inputs, tally: Tally, stops: Stops | None) -> PoseSpaceState:
+        """A step with what it may touch."""
+        both, driven = self._drive.gather_one(state, inputs, stops)
+        y, w, places, told = self._kernel(*self._scratch, self._tables, driven)
+        found = self._finish(state, inputs, tally, both, driven.turns[0], y[0], w[0], places[0], told[0])
+        if isinstance(found, NewtonFailure):
+            raise found
+        return found
 
     def _look_ahead(self, state: PoseSpaceState, inputs: Inputs) -> PoseSpaceState:
         """Where a step would end if flesh went on as it does."""
@@ -191,32 +201,29 @@ class PoseSpaceSolver:
         w, turn = self._examples.shares(self._drive.embed(pose)), self._drive.root.turn(pose)
         return state._replace(poses=pose[None], y=y[None], w=w[None], turns=turn[None])
 
-    def _advance(
+    def _finish(
         self,
-        states: Sequence[PoseSpaceState],
-        inputs: Sequence[Inputs],
-        tallies: Sequence[Tally],
-        stops: Stops | None = None,
-    ) -> list[PoseSpaceState | NewtonFailure]:
-        """States at the end of steps, or why there is none."""
-        poses, driven = self._drive.gather(states, inputs, stops)
-        stepped = Stepped(*self._kernel(*self._scratch, self._tables, driven))
-        out: list[PoseSpaceState | NewtonFailure] = []
-        for b, (state, one, tally) in enumerate(zip(states, inputs, tallies, strict=True)):
-            iterations, _, residual, elastic, status, _ = stepped.told[b].tolist()
-            tally.newton += int(iterations)
-            if status == FLAT_REST:
-                self._rigged.at(one.end)  # says which
-            if status not in (CONVERGED, CAPPED):
-                y, w = stepped.y[b, 0], stepped.w[b, 0]
-                out.append(self._failure(state, one, poses[b][0], y, w, residual, int(status)))
-                continue
-            tally.residual = max(tally.residual, residual)
-            tally.converged &= status == CONVERGED
-            now = poses[b], stepped.y[b], stepped.w[b], driven.turns[b, :2], stepped.places[b]
-            own = elastic / state.live.stiffness
-            out.append(PoseSpaceState(one.end.time, *now, one.duration, own, state.live))
-        return out
+        state: PoseSpaceState,
+        inputs: Inputs,
+        tally: Tally,
+        poses: FloatArray,
+        turns: FloatArray,
+        y: FloatArray,
+        w: FloatArray,
+        places: FloatArray,
+        told: FloatArray,
+    ) -> PoseSpaceState | NewtonFailure:
+        """The state at the end of a step, or why there is none, from what `step_kernel` left of it."""
+        iterations, _, residual, elastic, status, _ = told.tolist()
+        tally.newton += int(iterations)
+        if status == FLAT_REST:
+            self._rigged.at(inputs.end)  # says which
+        if status not in (CONVERGED, CAPPED):
+            return self._failure(state, inputs, poses[0], y[0], w[0], residual, int(status))
+        tally.residual = max(tally.residual, residual)
+        tally.converged &= status == CONVERGED
+        own = elastic / state.live.stiffness
+        return PoseSpaceState(inputs.end.time, poses, y, w, turns[:2], places, inputs.duration, own, state.live)
 
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:
         """The state after what the user did, and the step without it."""

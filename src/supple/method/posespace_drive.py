@@ -60,6 +60,7 @@ class PoseDrive:
         drags = not is_static and (damping.mass > 0.0 or damping.stiffness > 0.0) and not lift.is_black_box
         self._turning = VertexTurns(body, rig, model.watched) if model.turning or drags else None
         self._skin = SkinLook.of(self._part, self.root)
+        self._nothing = no_stops(1, model.rank)
         self._row = np.array([
             0.0, 0.0, not is_static, damping.mass, damping.stiffness, 1.0, tolerance, self._floor, self._noise, *most,
             0.0, 0.0, 0.0, 0.0, model.turning and lift.is_black_box,
@@ -108,44 +109,58 @@ class PoseDrive:
         self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None = None
     ) -> tuple[list[FloatArray], Driven]:
         """Poses at the end of steps and before, (2, p) each, and what the compiled step takes."""
+        if len(states) == 1:
+            both, driven = self.gather_one(states[0], inputs[0], stops)
+            return [both], driven
         poses = [self.pose_of(one.end) for one in inputs]
-        placed, points, turns, both = zip(
-            *[self._look(pose, state.poses, state.turns) for pose, state in zip(poses, states, strict=True)],
-            strict=True,
-        )
-        handles, pulls, stiffness, gravity = self._handles.gather(
-            [(state.live.forces(one.end.forces), state.live) for state, one in zip(states, inputs, strict=True)],
-            self._rig,
-            poses,
-        )
+        looks = [self._look(pose, state.poses, state.turns) for pose, state in zip(poses, states, strict=True)]
+        acting = [(state.live.forces(one.end.forces), state.live) for state, one in zip(states, inputs, strict=True)]
+        handles, pulls, stiffness, gravity = self._handles.gather(acting, self._rig, poses)
+        rows = np.array([self._settings(state, one) for state, one in zip(states, inputs, strict=True)])
+        if self._model.turning and gravity is not None:
+            rows[:, 12:15] = gravity
         driven = Driven(
-            _stack(points),
-            _stack(placed),
-            _stack(turns),
-            _stack([state.y for state in states]),
-            _stack([state.w for state in states]),
-            _stack([state.particles for state in states]),
+            np.array([point for _, point, _, _ in looks]),
+            np.array([placed for placed, _, _, _ in looks]),
+            np.array([turns for _, _, turns, _ in looks]),
+            np.array([state.y for state in states]),
+            np.array([state.w for state in states]),
+            np.array([state.particles for state in states]),
             handles,
             pulls,
             stiffness,
-            self._settings(states, inputs, gravity),
+            rows,
             self._find_stops(states, inputs, stops),
         )
-        return list(both), driven
+        return [both for _, _, _, both in looks], driven
 
-    def _settings(
-        self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], gravity: FloatArray | None
-    ) -> FloatArray:
-        """As in `Driven.scalars`, (b, 16)."""
-        out = np.tile(self._row, (len(states), 1)) if len(states) > 1 else self._row[None].copy()
-        for row, state, one in zip(out, states, inputs, strict=True):
-            h, factor = one.duration, state.live.stiffness
-            row[0], row[1], row[11] = h, h / state.step, factor * state.elastic
-            if factor != 1.0:
-                row[5], row[7] = factor, self._floor * factor
-        if self._model.turning and gravity is not None:
-            out[:, 12:15] = gravity
-        return out
+    def gather_one(
+        self, state: PoseSpaceState, inputs: Inputs, stops: Stops | None = None
+    ) -> tuple[FloatArray, Driven]:
+        """The same of one character, whose arrays are looked at where they are: this is done in every step of most."""
+        end, live = inputs.end, state.live
+        pose = self.pose_of(end)
+        placed, point, turns, both = self._look(pose, state.poses, state.turns)
+        acting = end.forces if live.gravity is None else live.forces(end.forces)
+        handles, pulls, stiffness, gravity = self._handles.gather([(acting, live)], self._rig, [pose])
+        row = self._settings(state, inputs)
+        if gravity is not None and self._model.turning:
+            row[12:15] = gravity[0]
+        if stops is None or self._friction is not None:
+            stops = self._nothing if self._friction is None else self._find_stops([state], [inputs], stops)
+        driven = Driven(
+            point[None], placed[None], turns[None], state.y[None], state.w[None], state.particles[None],
+            handles, pulls, stiffness, row[None], stops,
+        )  # fmt: skip
+        return both, driven
+
+    def _settings(self, state: PoseSpaceState, inputs: Inputs) -> FloatArray:
+        """As in `Driven.scalars`, without gravity, (16,)."""
+        row, h, factor = self._row.copy(), inputs.duration, state.live.stiffness
+        row[0], row[1], row[11] = h, h / state.step, factor * state.elastic
+        if factor != 1.0:
+            row[5], row[7] = factor, self._floor * factor
+        return row
 
     def _find_stops(self, states: Sequence[PoseSpaceState], inputs: Sequence[Inputs], stops: Stops | None) -> Stops:
         """What steps may touch, with what friction asks of pairs and of the steps."""
@@ -167,8 +182,3 @@ class PoseDrive:
             return np.zeros((len(pairs), 3))
         x = self._lift.place(state, pairs.ravel()).reshape(-1, 4, 3)
         return np.asarray(np.einsum("kv,kvi->ki", self._model.pair_weights, x) @ state.turns[0])
-
-
-def _stack(arrays: Sequence[FloatArray]) -> FloatArray:
-    """The same with one more axis in front."""
-    return arrays[0][None] if len(arrays) == 1 else np.array(arrays)

@@ -15,6 +15,7 @@ from supple.solve.live import Live
 __all__ = ["PoseHandles", "Pushes"]
 
 FloatArray = NDArray[np.float64]
+Gathered = tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]
 
 
 _FREE = np.zeros((1, 1, 3))  # springs where nobody holds anything
@@ -41,6 +42,7 @@ class PoseHandles:
         self._rows = [gravity]
         self._known: dict[Hashable, tuple[int, object]] = {}
         self._stacks: dict[tuple[int, ...], FloatArray] = {}
+        self._calm: tuple[Force, Gathered] | None = None  # gravity alone, as it was last gathered
 
     def find(self, forces: Sequence[Force], live: Live, rig: Rig, pose: FloatArray, who: int = 0) -> Pushes:
         """What acts on a character, called by a number, in a pose."""
@@ -58,12 +60,15 @@ class PoseHandles:
 
     def gather(
         self, acting: Sequence[tuple[tuple[Force, ...], Live]], rig: Rig, poses: Sequence[FloatArray]
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
+    ) -> Gathered:
         """The handles (k, m, 3, r) that forces and users act on in the poses of b characters, pulls and stiffness
         there, (b, k, 3) each, and what of the pulls is gravity [m/s²], (b, 3), if there is any."""
         if len(acting) == 1 and _is_calm(*acting[0]):
-            pulls = np.array(acting[0][0][0].acceleration, np.float64).reshape(1, 1, 3)  # type: ignore[attr-defined]
-            return self._stack((0,)), pulls, _FREE, pulls[:, 0]
+            (force,) = acting[0][0]
+            if self._calm is None or force is not self._calm[0]:
+                pulls = np.array(force.acceleration, np.float64).reshape(1, 1, 3)  # type: ignore[attr-defined]
+                self._calm = force, (self._stack((0,)), pulls, _FREE, pulls[:, 0])
+            return self._calm[1]
         found = [self.find(*one, rig, pose, who) for who, (one, pose) in enumerate(zip(acting, poses, strict=True))]
         numbers = tuple(sorted(set().union(*(one.pulls for one in found))))
         pulls, stiffness = np.zeros((2, len(found), len(numbers), 3))

@@ -142,12 +142,14 @@ def turn_products(turned, blocks, w, before, y, turns, out):
                             for a in range(begin, end):
                                 row, total, factor = A[at : at + ahead.size], x[0] - x[0], z[a]
                                 at += ahead.size
-                                for b in range(ahead.size):
-                                    total += row[b] * ahead[b]
-                                there[a] += total
-                                if i != j:
+                                if i == j:
                                     for b in range(ahead.size):
+                                        total += row[b] * ahead[b]
+                                else:
+                                    for b in range(ahead.size):
+                                        total += row[b] * ahead[b]
                                         behind[b] += factor * row[b]
+                                there[a] += total
                 for a in range(rank):
                     out[a] += w[i] * there[a]
                     if i != j:

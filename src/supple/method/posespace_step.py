@@ -38,7 +38,7 @@ from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import newton_kernel, square_kernel
 from supple.rig.pose_weights import PoseWeights, share_examples_into
 
-__all__ = ["FLAT_REST", "Driven", "PoseTables", "Stepped", "step_kernel"]
+__all__ = ["FLAT_REST", "Driven", "PoseTables", "step_kernel"]
 
 FloatArray = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -171,26 +171,17 @@ class Driven(NamedTuple):
     stops: Stops
 
 
-class Stepped(NamedTuple):
-    """Where a step ends, for b characters; what it began with comes along as the past."""
-
-    y: FloatArray
-    """(b, 2, r)"""
-    w: FloatArray
-    """(b, 2, m)"""
-    places: FloatArray
-    """(b, 2, i, 3 or 12)"""
-    told: FloatArray
-    """Iterations, stiffnesses made, residual, elastic force, status, the flattest element with FLAT_REST; (b, 6)."""
-
-
 _kernel = njit(cache=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
 @cache
 def step_kernel(loops: PointLoops, touching: bool) -> Callable[..., Any]:
-    """The compiled step for materials, without contacts or with some: what `Stepped` has, of scratch, tables,
-    characters."""
+    """The compiled step for materials, without contacts or with some, of scratch, tables and b characters.
+
+    It leaves y (b, 2, r), w (b, 2, m) and places (b, 2, i, 3 or 12) as `Driven` has them, those that it began with as
+    the past; and what there is to tell, (b, 6): iterations, stiffnesses made, residual, elastic force, status, and with
+    FLAT_REST the flattest element.
+    """
     suffix = f"{loops.name}_{touching}"
     # On one thread: a second one gained 5 % of a quiet step, and takes milliseconds where others use the cores
     minimise = newton_kernel(loops, ONE_SIDED if touching else STILL, False, POSED)
