@@ -48,6 +48,7 @@ def test_a_long_run_is_compared_with_some_full_steps():
     found = next(measure(beam, ASKED[1:], reference=5))
     assert np.isfinite(found.errors).tolist() == [True] * 5 + [False] * 25
     assert found.row["max_error"] == np.nanmax(found.errors)
+    assert found.row["liveliness"] is None  # about half time it was not looked at
     found = next(measure(head, ASKED[1:], reference=10))
     compared = np.flatnonzero(np.isfinite(found.errors)).tolist()
     assert compared == [*range(1, 6), *range(25, 30)]  # the first of a stretch is where it settles

@@ -67,10 +67,12 @@ def share_skipped(reports) -> float:
 
 @pytest.fixture(scope="module")
 def swing():
-    """A Newmark run of a beam, by skipping and in full space."""
+    """A Newmark run of a beam, by skipping with a rule and in full space."""
     body = thin_beam()
     solver = SkippingSolver(body, integrator="newmark")
-    states, reports = run(solver, 200)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(skipping_learning, "_EVERY", 0)
+        states, reports = run(solver, 200)
     full, _ = run(FullSolver(body, integrator="newmark", tolerance=1e-8), 200)
     return body, solver, states, reports, full
 
@@ -189,6 +191,16 @@ def test_implicit_euler_is_skipped_too():
     assert max(rms(solver.positions(a) - b.x, body.mass) for a, b in zip(states, full, strict=True)) < 2e-3 * largest
 
 
+def test_small_bodies_have_no_rule_but_all_their_elements(swing):
+    body, _, states, reports, _ = swing
+    assert 0 < reports[-1].skip.elements < len(body.mesh.tets)  # of the run that was not allowed it
+    small = SkippingSolver(thin_beam(10))
+    states, reports = run(small, 60)
+    rule = states[-1].memory.learned.rule
+    assert max(report.skip.elements for report in reports) == len(small.body.mesh.tets) == rule.size
+    assert (rule.weights == 1.0).all()
+
+
 def test_statics_is_skipped_while_a_load_goes_to_and_fro():
     body = thin_beam(10)
 
@@ -205,7 +217,8 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
     assert max(errors) < 2 * 3e-3 * largest
 
 
-def test_checks_teach_a_better_subspace_without_a_full_step():
+def test_checks_teach_a_better_subspace_without_a_full_step(monkeypatch):
+    monkeypatch.setattr(skipping_learning, "_EVERY", 0)  # errors of a rule make it worth while
     body = thin_beam(10)
 
     def swell(time: float) -> Gravity:
@@ -213,7 +226,7 @@ def test_checks_teach_a_better_subspace_without_a_full_step():
         angle = 2.0 * np.pi * time / 0.5
         return Gravity(3.0 * time * np.array([0.0, -np.cos(angle), np.sin(1.7 * angle)]))
 
-    solver, exact = SkippingSolver(body, integrator="static", tolerance=2e-4), FullSolver(body, integrator="static")
+    solver, exact = (kind(body, integrator="static") for kind in (SkippingSolver, FullSolver))
     states, reports = run(solver, 150, force=swell)
     renewed = [k for k, report in enumerate(reports) if report.kind == "reduced" and report.skip.learned]
     assert renewed

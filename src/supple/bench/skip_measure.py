@@ -86,7 +86,8 @@ class _Reference:
     """By step."""
     seconds: float
     """Of all steps."""
-    liveliness: float
+    liveliness: float | None
+    """None where it was not seen."""
 
 
 def fill(row: Row) -> Row:
@@ -173,8 +174,8 @@ def _run_full(case: Case, count: int) -> _Reference:
             else:
                 motion.append(float(body.mass @ np.einsum("ij,ij->i", state.v, state.v)))
     first, last = (int(share * case.steps) for share in _HALF)
-    half = max(motion[first : max(last, first + 1)], default=np.nan)
-    liveliness = max(motion) if case.is_static else half / max(max(motion), 1e-300)
+    half = motion[first : max(last, first + 1)]
+    liveliness = max(motion) if case.is_static else max(half) / max(max(motion), 1e-300) if half else None
     return _Reference(frames, float(np.mean(spent)) * case.steps, liveliness)
 
 
