@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import supple.cubature.train_contact_rules as training
 from supple.cubature.contact_rules import ContactRules, pack_rules
 from supple.cubature.packed_rules import find_nearest_two
 from supple.cubature.train_contact_rules import Flesh, Look, train_contact_rules
@@ -62,6 +63,18 @@ def test_a_rule_is_right_in_its_pose(learned) -> None:
             found = chosen.weights @ one.forces[rows]
             wanted = one.forces.sum(axis=0)
             assert np.linalg.norm(found - wanted) <= 2.0 * 0.02 * np.linalg.norm(wanted)
+
+
+def test_a_rule_is_fitted_as_closely_as_looks_held_out_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer looks to learn from than there are to judge by, the first that fits is not right yet."""
+    some, others = lessons(6, 1), lessons(6, 6)
+    errors = []
+    for tries in (1, 4):
+        monkeypatch.setattr(training, "_TRIES", tries)
+        poses = bent(*np.linspace(0.0, 1.0, 6))
+        rules = train_contact_rules(flesh(), poses, some, others, np.ones(RANK), 0.003, np.random.default_rng(0))
+        errors.append(rules.heldout_error)
+    assert errors[0] > 0.003 >= errors[1]
 
 
 def rules_at(*weights: float, vertices: tuple[int, ...] = (3, 4)) -> ContactRules:

@@ -13,6 +13,7 @@ __all__ = ["curvature_at", "hessian_at", "psi_at", "stress_at"]
 
 FloatArray = NDArray[np.float64]
 Moduli = tuple[float, float, float]
+_LANES = 8  # deformation gradients at a time
 
 
 def _psi_many(F, m, out):
@@ -22,11 +23,21 @@ def _psi_many(F, m, out):
 
 
 def _stress_many(F, m, out):
-    for i in range(F.shape[0]):
-        f = F[i]
-        P = stress((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
-        for k in range(9):
-            out[i, k] = P[k]
+    t, count = np.empty((18, _LANES)), len(F)
+    for begin in range(0, count, _LANES):
+        for l in range(_LANES):
+            e = min(begin + l, count - 1)  # lanes past the end repeat the last one
+            for k in range(9):
+                t[k, l] = F[e, k]
+        for l in range(_LANES):  # no branch, one array: this becomes vector instructions
+            f = t[0, l], t[1, l], t[2, l], t[3, l], t[4, l], t[5, l], t[6, l], t[7, l], t[8, l]
+            P = stress(f, m)
+            t[9, l], t[10, l], t[11, l] = P[0], P[1], P[2]
+            t[12, l], t[13, l], t[14, l] = P[3], P[4], P[5]
+            t[15, l], t[16, l], t[17, l] = P[6], P[7], P[8]
+        for l in range(min(_LANES, count - begin)):
+            for k in range(9):
+                out[begin + l, k] = t[9 + k, l]
 
 
 def _hessian_many(F, m, project, out):

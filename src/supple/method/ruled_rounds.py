@@ -31,6 +31,9 @@ _KEPT = 10  # vertices that walks asked for in earlier steps, for each one that 
 SLIDES = 12  #: triangles that a vertex may be led over as a step begins
 _MOST_ROUNDS = 9
 _HOLDS = 3  # rounds after which a vertex stays at its triangle where it may
+_ROUGH_ROUNDS = 6  # rounds that may be solved to two digits, because another follows
+_FAR = 0.1  # share of what contacts do by which a look must have changed it for that
+_TRIED = 5  # rounds after which one gives up contacts that come and go
 _SETTLED = 1e-3  # share of what contacts do to the coordinates by which a new look may still change it
 _LAGGED = 5e-2  # the same of friction, whose normal forces are those of the round before
 _NEARLY = 0.05  # the same, where points and normals of contacts would not come to rest
@@ -73,10 +76,13 @@ class RuledRounds:
             far = _ROUND_OFF * float(np.abs(self._rig.rest).max()) / self._unit
         rubs, rub = bool(touch.limit.any()), rub._replace(rests=False)
         size, change, count, settled, push = 0.0, 0.0, 0, False, np.zeros(z.size)
-        while not settled and count < _MOST_ROUNDS:
+        shares: list[float] = []
+        rough = False
+        while not settled and count < _MOST_ROUNDS and not _is_futile(shares, rough=rough):
             # From sticking to sliding the way is short, but not back
             guess = z if count or rubs else step.guess
-            rough, count = count == 0 and len(rows) > 0, count + 1
+            rough = count < _ROUGH_ROUNDS and len(rows) > 0 and (count == 0 or change > _FAR * size)
+            count += 1
             noise = far * float(np.linalg.norm(touch.along + touch.across + 2.0 / rub.slip * touch.limit))
             contacts = touch if len(rows) else None
             resolution = solver.solve(z, guess, contacts, size, noise, rough=rough, resume=count > 1)
@@ -86,6 +92,7 @@ class RuledRounds:
                 change, rubbed, size, push = compare(z, last, touch)
             settled = not rough and change <= max(_SETTLED * size, resolution)
             settled &= rubbed <= max(_LAGGED * size, resolution)
+            shares.append(change / max(size, 1e-300))
         with watch.phase("contact"):
             known = np.column_stack([asked.vertex[rows], seen.triangle[rows]]) if len(rows) else NO_PAIRS
             touching = self._list(asked, seen, rows, push_all(z, touch) / often)
@@ -169,6 +176,11 @@ class RuledRounds:
         weights = np.column_stack([np.ones(len(rows)), -seen.barycentric[rows]])
         source = np.full(len(rows), SELF, np.int32)
         return Touch(vertex, source, self._x[vertex], normal, depth, force[deep], bearing, weights)
+
+
+def _is_futile(shares: list[float], *, rough: bool) -> bool:
+    """Whether two rounds have brought nothing, of as many as changed contacts by these shares: they come and go."""
+    return len(shares) >= _TRIED and not rough and min(shares[-2:]) > 0.5 * min(shares[:-2])
 
 
 def _foresee(step: SkinnedStep, state: SkinnedState, duration: float) -> FloatArray:
