@@ -115,6 +115,8 @@ class CondensationSolver:
             floor=floor, edge=edge, error=min(max(rule.training_error, rule.heldout_error or 0.0), _WORST),
         )  # fmt: skip
         self._weights = weights
+        # Bones take flesh past what it touched; loads press it farther in, and alone they would press it through
+        self._foresees = rig is not None and (contact or ContactSettings()).is_slippery
         self._lookout: Lookout | None = None
         self._rules: RulesBeside | None = None
         if colliders or (contact is not None and contact.self_contact):
@@ -260,7 +262,7 @@ class CondensationSolver:
                     predicted = x + h * step.begin(1)
                 elif not loop.detector.settings.self_contact:
                     predicted = step.carry()
-                elif loop.detector.settings.is_slippery and (rest := step.foresee()) is not None:
+                elif self._foresees and (rest := step.foresee()) is not None:
                     x = predicted = rest
                     known = loop.detector.still_near(known, rest)
                 else:  # as full space does: bones would take a body through itself before it can touch

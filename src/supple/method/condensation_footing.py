@@ -103,6 +103,13 @@ class Footing:
         weighed = np.sqrt(np.repeat(self.region.mass, 3))[:, None] * self.U_full
         return weighed.T @ weighed
 
+    @cached_property
+    def most_taken(self) -> float:
+        """The largest share that full vertices have of the mass that a motion moves."""
+        bound = float(np.linalg.norm(self.taken))  # less work, and often little enough
+        own = np.flatnonzero(np.diagonal(self.taken))
+        return bound if bound < 0.5 else float(np.linalg.eigvalsh(self.taken[np.ix_(own, own)])[-1])
+
     def place(self, z: FloatArray) -> FloatArray:
         """Positions of all its vertices [m], (l, 3), from z = (x_f, q)."""
         y = np.empty((len(self.region.vertices), 3))

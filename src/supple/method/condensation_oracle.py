@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 _NOBODY = np.zeros(0, np.int32)
+_FEW = 0.05  # share of a patch that is not worth a region of its own: to cut one costs as much as a step in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ class SettledOracle:
     """Holds what the subspace would visibly move: vertices leave once they stay where it has them, and go with it.
 
     A patch leaves as a whole when the nearest motion of the subspace is close to all of it; of a patch that has to stay
-    those leave that are far from what does not settle.
+    those leave that are far from what does not settle, unless they are few.
     """
 
     def __init__(self, tolerance: float, share: float = 0.0) -> None:
@@ -119,7 +120,8 @@ class SettledOracle:
             if idle.min() > 0 and (_sizes(self._fit(ground, state, patch, away)) * scales <= limit).all():
                 continue
             busy = (idle < 2) | (_sizes(away) * scales > limit).any(axis=0)
-            held[patch] = _widen(ground, state.full[patch], busy)
+            stays = _widen(ground, state.full[patch], busy)
+            held[patch] = stays | (np.count_nonzero(~stays) < _FEW * len(patch))
         return held
 
     def _fit(self, ground: Ground, state: CondensedState, patch: NDArray[np.intp], away: FloatArray) -> FloatArray:

@@ -226,7 +226,7 @@ class Condensed:
         unseen, own = self.region.unseen, self.footing.stirred
         if not self.subtracts or not len(own) or self.error < _EXACT:
             return HeldMotions(unseen, unseen)
-        if float(np.linalg.norm(self.footing.taken)) < _HALF:  # what moves little mass there leaves most elsewhere
+        if self.footing.most_taken < _HALF:  # what moves little mass there has most of its stiffness elsewhere
             return HeldMotions(unseen, unseen)
         q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
         whole = self._rule.stiffness(q, form=PROJECTED) + inertia

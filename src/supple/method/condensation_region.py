@@ -124,9 +124,9 @@ class Ground:
             U = np.sqrt(np.repeat(mass, 3))[:, None] * rows.reshape(-1, rows.shape[2])
             if float(np.vdot(U, U)) > _UNSEEN:  # the sum of all shares: no single one can be so large else
                 shares, vectors = np.linalg.eigh(U.T @ U)
-                some = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
-                some[at] = vectors[:, shares > _UNSEEN]
-                found.append(some)
+                held = np.zeros((self.rank, int(np.count_nonzero(shares > _UNSEEN))))
+                held[at] = vectors[:, shares > _UNSEEN]
+                found.append(held)
         return np.concatenate(found, axis=1)
 
     def _list_copies(self, vertices: IntArray) -> NDArray[np.intp]:
