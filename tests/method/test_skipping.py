@@ -254,6 +254,31 @@ def test_checks_teach_a_better_subspace_without_a_full_step(monkeypatch):
         )  # nothing pops
 
 
+def test_a_matrix_that_knows_nothing_of_the_body_is_found_out():
+    """By full steps, which it would call settled at once, and by checks, whose estimates it would make small."""
+    body = thin_beam(40)
+
+    def sway(time: float) -> Gravity:
+        angle = 2.0 * np.pi * time / 0.5
+        return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
+
+    solver, exact = SkippingSolver(body, integrator="static"), FullSolver(body, integrator="static", tolerance=1e-8)
+    states, reports = run(solver, 30, force=sway)
+    first = next(k for k, report in enumerate(reports) if report.kind == "reduced")
+    for k in (first - 3, first):
+        begin, step = states[k], inputs(body, k, force=sway)
+        progress = begin.memory.progress._replace(avoid=0)
+        memory = replace(begin.memory, matrix=1e5 * states[first].memory.matrix, progress=progress)
+        new, report = solver.step(replace(begin, memory=memory, interval=1), step)
+        assert report.kind == reports[k].kind
+        assert report.kind == "full" or report.skip.checked
+        true = exact.step(exact.from_full(*solver.to_full(begin)), step)[0].x
+        error = rms(solver.positions(new) - true, body.mass) / new.scale
+        assert error < 1e-2
+        if report.kind == "reduced":
+            assert error / 3.0 < report.estimated_error < 3.0 * error
+
+
 def test_the_tolerance_is_wider_where_errors_do_not_add_up():
     body = thin_beam(3)
     assert SkippingSolver(body, integrator="newmark").tolerance == 1e-3

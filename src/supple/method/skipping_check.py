@@ -25,6 +25,7 @@ FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
 _SMALL, _SMALL_STATIC = 1.0, 7.0  # goals: an error up to this has nothing to teach
 _CONTRACTS = 0.5  # corrections that shrink less ask for the matrix of the moment
+_DIVERGES = 3.0  # corrections that grow more lead astray
 _STRETCH = 0.3, 10.0  # bounds of what an old factor may be wrong by
 _MOST = 8  # corrections after a check's own
 _FEWEST = 1000  # unknowns from which on an old factor makes full steps cheaper
@@ -126,19 +127,24 @@ class FullSpace:
         (r, d), system = first, factor.system
         end = x - _spread(d, x, system)
         left = step.gradient(end)
-        d = d * _stretch(d, r, left)
-        before, error, current = factor.rms(d), _spread(d, x, system), None
-        if before <= _SMALL_STATIC * goal:
+        wrong, fallback, current = _stretch(d, r, left), old, None
+        before, error = factor.rms(wrong * d), _spread(wrong * d, x, system)
+        if wrong >= _STRETCH[1]:  # the factor knows nothing of the body as it is: nor would a full step by it
+            end, left, before, current = x, r, np.inf, self._stiffen(step, system, x)
+            error, fallback = np.full_like(x, np.inf), Old(None)
+        elif before <= _SMALL_STATIC * goal:
             return error, None, old
         for _ in range(_MOST):
             d, old = factor.approach(current, old, left)
             length, end = factor.rms(d), end - _spread(d, x, system)
+            if not length < _DIVERGES * before:
+                break
             if not length < _CONTRACTS * before:
                 current = self._stiffen(step, system, end)
-            elif length * length <= goal * before:  # what is left shrinks on at this rate
-                return x - end, end, old
+            elif length <= goal or (np.isfinite(before) and length * length <= goal * before):
+                return x - end, end, old  # what is left shrinks on at this rate
             before, left = length, step.gradient(end)
-        return error, None, old
+        return error, None, fallback  # a matrix from where corrections went astray is none to go on with
 
     def _old_of(self, memory: Memory, stance: FloatArray) -> Old:
         """What is remembered of a matrix, as a body that stands so uses it."""

@@ -127,7 +127,8 @@ class OldFactor:
             x[free] -= d.reshape(-1, 3)
             length = self.rms(d)
             rate = length / before if np.isfinite(before) else 0.5
-            if rate < 1.0 and rate / (1.0 - rate) * length <= goal:
+            known = current is not None or np.isfinite(before)  # one answer of an old factor tells nothing of the next
+            if known and rate < 1.0 and rate / (1.0 - rate) * length <= goal:
                 return Corrected(x, old, count, size / acting)
             if rate > _CONTRACTS and np.isfinite(before):
                 if current is not None and rate > 1.0:
