@@ -66,8 +66,13 @@ def hold(matrix: Bordered, held: FloatArray) -> None:
     """Take all that moves along rows of held motions, (r, u), out of a matrix, in place."""
     if not held.shape[1]:
         return
-    matrix.C -= (matrix.C @ held) @ held.T
-    usual, taken = float(np.abs(np.diagonal(matrix.B)).mean()), matrix.B @ held
-    across = taken @ held.T
-    within = held.T @ taken + usual * np.eye(held.shape[1])
-    matrix.B = matrix.B - across - across.T + held @ within @ held.T
+    own = np.flatnonzero(held.any(axis=1))  # in domains those are few
+    rows, C, B = held[own], matrix.C[:, :, own], matrix.B
+    matrix.C[:, :, own] = C - (C @ rows) @ rows.T
+    usual, taken = float(np.abs(np.diagonal(B)).mean()), B[:, own] @ rows
+    across = taken @ rows.T
+    within = rows.T @ taken[own] + usual * np.eye(rows.shape[1])
+    matrix.B = B.copy()
+    matrix.B[:, own] -= across
+    matrix.B[own] -= across.T
+    matrix.B[np.ix_(own, own)] += rows @ within @ rows.T
