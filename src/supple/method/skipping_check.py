@@ -23,7 +23,7 @@ __all__ = ["FullSpace"]
 
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
-_SMALL, _SMALL_STATIC = 1.0, 7.0  # goals: an error up to this has nothing to teach
+_SMALL, _SMALL_STATIC = 1.0, 3.0  # goals: an error up to this has nothing to teach
 _CONTRACTS = 0.5  # corrections that shrink less ask for the matrix of the moment
 _DIVERGES = 3.0  # corrections that grow more lead astray
 _STRETCH = 0.3, 10.0  # bounds of what an old factor may be wrong by
