@@ -118,8 +118,11 @@ def newton_kernel(
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     space = space or WHOLE
     names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
-    names["descend"] = compile_copy(_descend, f"{loops.name}_{loads.name}_{space.name}", names)
-    return compile_copy(_minimise, f"{loops.name}_{loads.name}_{space.name}_{large}", names)
+    kind = f"{loops.name}_{loads.name}_{space.name}"
+    names["descend"] = compile_copy(_descend, kind, names)
+    # Called once: by itself it would be compiled once more
+    names["search"] = compile_copy(_search, kind, names, inline="always")
+    return compile_copy(_minimise, f"{kind}_{large}", names)
 
 
 @cache
@@ -236,6 +239,27 @@ def _descend(G, rest, table, bounds, data, z, F, P, inner, g):
     return np.sqrt(np.dot(g, g))
 
 
+def _search(G, rest, table, bounds, data, z, d, g, F, ahead):
+    """Fill `ahead` with positions along -d that lower the energy enough; with the whole step, and False, if none do."""
+    rank, slope = rank_of(G), -np.dot(g, d)
+    lift, scale = height(z, data)
+    strain(G, z[:rank], F)
+    add_to(F, rest)
+    inside = energy(F, table, bounds, 0)
+    here, limit = inside + lift, 1e-15 * (scale + abs(inside))
+    t = 1.0
+    while t >= _SMALLEST_STEP:
+        shift(z, d, -t, ahead)
+        strain(G, ahead[:rank], F)
+        add_to(F, rest)
+        there = energy(F, table, bounds, 0) + height(ahead, data)[0]
+        if there <= here + _ARMIJO * t * slope + limit:
+            return True
+        t *= 0.5
+    shift(z, d, -1.0, ahead)
+    return False
+
+
 def _minimise(address, G, single, rest, table, bounds, data, begin, guess, settings, L, signs, stack, pieces, K):
     """Positions z, iterations, stiffnesses made, residual [relative], elastic force there, status.
 
@@ -250,8 +274,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     z, ahead = guess.copy(), np.empty(guess.size)
     goal = max(tolerance * reference, floor)
     stiffnesses, stale, careful, status = int(ready), not ready, False, _STALLED
-    size, energy_here = np.inf, 0.0
-    iteration, searched = 0, False
+    size, iteration, searched = np.inf, 0, False
     fresh = True  # the gradient at z is not known yet
     while iteration <= most:
         if fresh:
@@ -302,25 +325,8 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         if there <= _CLEAR * size:  # near the end energies are too close to tell apart, while residuals still fall
             z, ahead, g, g_there, size = ahead, z, g_there, g, there
             continue
-        slope = -np.dot(g, d)
-        lift, scale = height(z, data)
-        strain(G, z[:rank], F)
-        add_to(F, rest)
-        energy_here = energy(F, table, bounds, 0)
-        limit = 1e-15 * (scale + abs(energy_here))
-        energy_here += lift
-        t = 1.0
-        while t >= _SMALLEST_STEP:
-            shift(z, d, -t, ahead)
-            strain(G, ahead[:rank], F)
-            add_to(F, rest)
-            energy_there = energy(F, table, bounds, 0) + height(ahead, data)[0]
-            if energy_there <= energy_here + _ARMIJO * t * slope + limit:
-                break
-            t *= 0.5
-        if t < _SMALLEST_STEP:
+        if not search(G, rest, table, bounds, data, z, d, g, F, ahead):
             # Energies too close to tell apart: the residual decides
-            shift(z, d, -1.0, ahead)
             if searched or size > 1e3 * goal:
                 status = _NO_DESCENT
                 break

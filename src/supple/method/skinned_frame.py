@@ -25,7 +25,7 @@ class HeldFrame:
         held = pins.vertices
         points, share = rig.rest[held], rig.influences.pick(held).dense(len(rig.skeleton))
         arms = points - points.mean(axis=0)
-        self._moments = np.einsum("vb,vi,vj->bij", share, points, arms, optimize=True)
+        self._moments = np.ascontiguousarray(np.einsum("vb,vi,vj->bij", share, points, arms, optimize=True))
         self._arms = share.T @ arms
 
     def turn(self, pose: FloatArray) -> FloatArray:
