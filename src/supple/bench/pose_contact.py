@@ -88,7 +88,7 @@ def fold_arm(tets: int, count: int) -> Folded:
     """The arm of a number of tets, which folds and stops, in so many steps."""
     times = np.linspace(0.0, 1.0, len(_ANGLES))
     turns = [{"t": float(t), "forearm": [angle, 0, 0]} for t, angle in zip(times, _ANGLES, strict=True)]
-    flesh = {"model": "stable_neo_hookean", "young": 1.5e4, "poisson": 0.4, "damping_mass": 1.0}
+    flesh = {"model": "stable_neo_hookean", "young": 8e3, "poisson": 0.4, "damping_mass": 1.0}
     scene = {"mesh": {"shape": "arm", "elements": tets}, "material": flesh, "rig": {"rest": "posed"}}
     stage = set_stage(parse_scene({**scene, "motion": {"keys": turns}, "time": {"fps": 30, "frames": 30}}))
     rigging = stage.drive.rigging
