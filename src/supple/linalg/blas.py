@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import get_cython_function_address, intrinsic
 
-__all__ = ["add_square", "square_address"]
+__all__ = ["add_square", "call_foreign", "square_address"]
 
 
 @cache
@@ -27,7 +27,7 @@ def square_address() -> int:
 
 
 @intrinsic
-def _call(typing_context, address, pointers):
+def call_foreign(typing_context, address, pointers):
     """Call the function at `address` with a tuple of pointers given as integers."""
 
     def generate(context, builder, signature, arguments):
@@ -52,6 +52,6 @@ def add_square(address, A, begin, end, sign, keep, K):
     words = np.array((85, 78), np.uint8)  # "U", "N"
     n, a, w = sizes.ctypes.data, factors.ctypes.data, words.ctypes.data
     first = A.ctypes.data + 4 * width * begin
-    _call(address, (w, w + 1, n, n + 8, a, first, n + 16, a + 4, K.ctypes.data, n))
+    call_foreign(address, (w, w + 1, n, n + 8, a, first, n + 16, a + 4, K.ctypes.data, n))
     # Mentioned here so that they live until the call is over
     return sizes[0] + words[0] + factors[0]

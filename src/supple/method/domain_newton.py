@@ -13,7 +13,7 @@ from supple.cubature.reduced_stiffness import square_rows
 from supple.linalg.envelope import envelope_factor, envelope_solve
 from supple.method.reduced_newton import SpaceLoops
 
-__all__ = ["DOMAINS"]
+__all__ = ["DOMAINS", "reach"]
 
 
 @njit(cache=True)
@@ -83,4 +83,23 @@ def _solve(K, G, d):
     envelope_solve(K, G[2], G[3], d)
 
 
-DOMAINS = SpaceLoops(_rank_of, _strain, _gather, _square, _join, _factor, _strengthen, _solve, "domains")
+@njit(cache=True)
+def reach(start, first, width, last):
+    """Where rows of the stiffness end, (r,), where contacts tie domains to each other as well."""
+    last = last.copy()
+    for i in range(len(start) - 1):
+        if start[i + 1] == start[i]:
+            continue
+        end = first[start[i + 1] - 1] + width[start[i + 1] - 1]
+        for block in range(start[i], start[i + 1]):
+            for j in range(first[block], first[block] + width[block]):
+                last[j] = max(last[j], end)
+    return last
+
+
+@njit(cache=True)
+def _couple(G, touch):
+    return G[0], G[1], reach(touch.start, touch.first, touch.width, G[2]), G[3]
+
+
+DOMAINS = SpaceLoops(_rank_of, _strain, _gather, _square, _join, _factor, _strengthen, _solve, _couple, "domains")

@@ -4,16 +4,18 @@ A step costs the sum of what the domains would cost alone, and the factor of a m
 without a common border.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.packed_elements import PackedElements, pack_skin
 from supple.cubature.skinned_elements import restrict_rig
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.domain_newton import DOMAINS
+from supple.method.domain_newton import DOMAINS, reach
 from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_newton import CAPPED, Found, Given, LoadLoops, Scratch, is_large, newton_kernel
+from supple.method.ruled_newton import ruled_kernel
 from supple.method.skinned_particles import Particles
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
@@ -52,7 +54,7 @@ class DomainSpace:
         s, own = self._scratch, elements.packed
         last = self._everywhere if coupled else self._last
         if touch is not None and not coupled:
-            last = _reach(touch.start, touch.first, touch.width, last)
+            last = reach(touch.start, touch.first, touch.width, last)
         settings = given[3]
         resumes = settings.size > 4 and settings[5] > 0.0
         if resumes:  # with the factor that is there, whose rows end where they end
@@ -67,6 +69,14 @@ class DomainSpace:
             self._factored = last
         return found
 
+    def settle(self, elements: PackedElements, given: Any, *, coupled: bool) -> Any:
+        s, own = self._scratch, elements.packed
+        G = own.gradient, elements.groups, self._everywhere if coupled else self._last, self._root
+        kernel = ruled_kernel(own.loops, is_large(own), DOMAINS)
+        return kernel(
+            s.address, G, own.single, own.rest, own.table, own.bounds, *given, s.L, s.signs, s.stack, self._blocks, s.K
+        )
+
     def draw(self) -> Basis:
         return self._model.basis.tied(self._model.interface)
 
@@ -77,22 +87,6 @@ class DomainSpace:
             f"{', '.join(str(basis.rank) for basis in self._model.basis.bases)}; {len(interface.pairs):,} springs of "
             f"{interface.stiffness:.3g} N/m between them, where the mean of copies is drawn"
         ]
-
-
-@njit(cache=True)
-def _reach(
-    start: NDArray[np.int64], first: NDArray[np.int64], width: NDArray[np.int64], last: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Where rows of the stiffness end, (r,), where contacts tie domains to each other as well."""
-    last = last.copy()
-    for i in range(len(start) - 1):
-        if start[i + 1] == start[i]:
-            continue
-        end = first[start[i + 1] - 1] + width[start[i + 1] - 1]
-        for block in range(start[i], start[i + 1]):
-            for j in range(first[block], first[block] + width[block]):
-                last[j] = max(last[j], end)
-    return last
 
 
 def _row_ends(model: ArticulatedModel) -> NDArray[np.int64]:

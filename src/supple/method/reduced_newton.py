@@ -26,8 +26,8 @@ from supple.linalg.dense import cholesky, cholesky_solve
 from supple.linalg.vectors import add_to, are_equal, copy_into
 
 __all__ = [
-    "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large",
-    "minimise_whole", "newton_kernel", "square_kernel",
+    "CAPPED", "CONVERGED", "INDEFINITE", "NOT_FINITE", "NO_DESCENT", "STALLED", "WHOLE", "Found", "Given", "LoadLoops",
+    "Scratch", "SpaceLoops", "is_large", "make_names", "minimise_whole", "newton_kernel", "square_kernel",
 ]  # fmt: skip
 
 Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -36,12 +36,12 @@ Found = tuple[NDArray[np.float64], int, int, float, float, int]
 """What `_minimise` returns."""
 CONVERGED = 0
 CAPPED = 5  #: status of a step that used up its stiffnesses: finite, and no farther off than where it began
-_STALLED, _NOT_FINITE, _NO_DESCENT, _INDEFINITE = 1, 2, 3, 4
+STALLED, NOT_FINITE, NO_DESCENT, INDEFINITE = 1, 2, 3, 4
 REASONS = {
-    _STALLED: "no convergence in the Newton iterations allowed",
-    _NOT_FINITE: "the forces are not finite",
-    _NO_DESCENT: "no step of the line search lowers the energy",
-    _INDEFINITE: "the stiffness matrix is not positive definite",
+    STALLED: "no convergence in the Newton iterations allowed",
+    NOT_FINITE: "the forces are not finite",
+    NO_DESCENT: "no step of the line search lowers the energy",
+    INDEFINITE: "the stiffness matrix is not positive definite",
 }
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness anew
 _ARMIJO, _SMALLEST_STEP = 1e-4, 2.0**-20
@@ -82,6 +82,8 @@ class SpaceLoops(NamedTuple):
     """strengthen(K, G): factor K with a little stiffness given to motions that cost nothing; False if in vain."""
     solve: Callable[..., Any]
     """solve(K, G, d): overwrite d with the solution."""
+    couple: Callable[..., Any]
+    """couple(G, touch): G where contacts tie coordinates to each other as well."""
     name: str
 
 
@@ -114,15 +116,20 @@ def newton_kernel(
     loops: PointLoops, loads: LoadLoops, large: bool, space: SpaceLoops | None = None
 ) -> Callable[..., Any]:
     """The compiled `_minimise` for materials, a kind of loads and a kind of space, by default that of a whole body."""
+    names, kind = make_names(loops, loads, large, space or WHOLE)
+    return compile_copy(_minimise, f"{kind}_{large}", names)
+
+
+def make_names(loops: PointLoops, loads: LoadLoops, large: bool, space: SpaceLoops) -> tuple[dict[str, Any], str]:
+    """The names that templates of Newton's method use, and what tells them from those of others."""
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
-    space = space or WHOLE
     names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
     kind = f"{loops.name}_{loads.name}_{space.name}"
     names["descend"] = compile_copy(_descend, kind, names)
     # Called once: by itself it would be compiled once more
     names["search"] = compile_copy(_search, kind, names, inline="always")
-    return compile_copy(_minimise, f"{kind}_{large}", names)
+    return names, kind
 
 
 @cache
@@ -223,8 +230,13 @@ def _strengthen(K, G):
     return False
 
 
+@njit(cache=True)
+def _couple(G, touch):
+    return G
+
+
 #: One space for all elements: G is an array (9 c, r), pieces are two halves (2, r, r).
-WHOLE = SpaceLoops(_rank_of, _strain, _gather, _square, _sum_halves, _factor, _strengthen, _solve, "whole")
+WHOLE = SpaceLoops(_rank_of, _strain, _gather, _square, _sum_halves, _factor, _strengthen, _solve, _couple, "whole")
 
 
 def _descend(G, rest, table, bounds, data, z, F, P, inner, g):
@@ -273,7 +285,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
     inner, g, g_there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, ahead = guess.copy(), np.empty(guess.size)
     goal = max(tolerance * reference, floor)
-    stiffnesses, stale, careful, status = int(ready), not ready, False, _STALLED
+    stiffnesses, stale, careful, status = int(ready), not ready, False, STALLED
     size, iteration, searched = np.inf, 0, False
     fresh = True  # the gradient at z is not known yet
     while iteration <= most:
@@ -282,7 +294,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
             fresh = False
             if not np.isfinite(size) or (not careful and size > before):
                 if careful or (are_equal(begin, guess) and not np.isfinite(size)):
-                    status = _NOT_FINITE
+                    status = NOT_FINITE
                     break
                 # Extrapolated too far: from the beginning again, with care
                 copy_into(begin, z)
@@ -308,7 +320,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
                 join(pieces, G, K)
                 stiffen(z, data, K)
                 if not strengthen(K, G):
-                    status = _INDEFINITE
+                    status = INDEFINITE
                     break
             stiffnesses += 1
             stale = False
@@ -328,7 +340,7 @@ def _minimise(address, G, single, rest, table, bounds, data, begin, guess, setti
         if not search(G, rest, table, bounds, data, z, d, g, F, ahead):
             # Energies too close to tell apart: the residual decides
             if searched or size > 1e3 * goal:
-                status = _NO_DESCENT
+                status = NO_DESCENT
                 break
             searched = True
         z, ahead = ahead, z

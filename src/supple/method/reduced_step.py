@@ -10,6 +10,7 @@ from supple.method.frozen_contacts import FrozenContacts
 from supple.method.halving import Tally
 from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_newton import CAPPED, CONVERGED, Found, Given, LoadLoops
+from supple.method.ruled_newton import WANTING, Settled, View
 from supple.solve.increment import Motion
 from supple.solve.newton import NewtonFailure
 
@@ -65,12 +66,13 @@ class ReducedStep(Generic[S]):
         limits: Limits,
         tally: Tally,
         fail: Callable[[FloatArray, float, int], NewtonFailure],
+        search: Callable[[Any], Any] | None = None,
     ) -> None:
         """`loops` of its loads without and with contacts; `minimise` is Newton's method on its elements. `fail` makes
-        the failure at z with a residual and a status."""
+        the failure at z with a residual and a status, `search` is Newton's method that looks at contacts on its way."""
         self.step = step
         self._loops, self._minimise = loops, minimise
-        self._limits, self._tally, self._fail = limits, tally, fail
+        self._limits, self._tally, self._fail, self._search = limits, tally, fail, search
         self.z = step.begin
         """Where the last solution is."""
         self.elastic = 0.0
@@ -114,3 +116,21 @@ class ReducedStep(Generic[S]):
         if not rough:
             self._tally.residual = max(self._tally.residual, residual)
         return float(max(limits.tolerance * reference, floor))
+
+    def settle(self, view: View, z: FloatArray, ahead: FloatArray, looks: int, *, patient: bool) -> Settled:
+        """Move z to the minimum, contacts looked for at `ahead` and after every iteration; `looks` have been before.
+
+        `patient`: stop where a look wants more vertices to be placed.
+        """
+        limits = self._limits
+        assert self._search is not None
+        more = limits.iterations, looks, float(patient)
+        settings = np.array((limits.tolerance, limits.reference, limits.floor, *more))
+        found = Settled(*self._search((self.step.loads, view, z, ahead, settings)))
+        self.z, self.elastic = found.z, found.elastic
+        self._tally.newton += found.iterations
+        if found.status not in (CONVERGED, WANTING):
+            raise self._fail(found.z, found.residual, found.status)
+        if found.status == CONVERGED:
+            self._tally.residual = max(self._tally.residual, found.residual)
+        return found

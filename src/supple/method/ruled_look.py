@@ -14,10 +14,17 @@ from supple.method.placed_contacts import PlacedContacts, hold
 from supple.method.skinned_touch import find_gap, press
 from supple.subspace.vertex_shapes import lift_vertices
 
-__all__ = ["Anchors", "Asked", "Rub", "compare", "lift_and_walk", "look_again", "push_all"]
+__all__ = [
+    "ANEW", "HOLDS", "KEEPS", "LOOSE", "Anchors", "Asked", "Rub", "compare", "lift_and_walk", "look_again", "push_all",
+    "size_of_springs",
+]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+ANEW = -1  #: look: contacts hold sideways where they are found now
+LOOSE = 0  #: look: where they were found first
+HOLDS = 1  #: look: and triangles hold what they touched in the last look, where they may
+KEEPS = 2  #: look: and what touched in the last look keeps its point, normal and area; more may come
 
 
 class Asked(NamedTuple):
@@ -48,12 +55,19 @@ class Anchors(NamedTuple):
     offset: FloatArray
     """[m], (m, 3)"""
     engaged: NDArray[np.bool_]
-    """Which penetrated in some round, (m,)."""
+    """Which penetrated in some look, (m,)."""
+    normal: FloatArray
+    """Of the last look, (m, 3)."""
+    area: FloatArray
+    """[m²], (m,)"""
 
     @classmethod
     def none(cls, count: int) -> "Anchors":
         """Of contacts that nobody has looked at."""
-        return cls(np.full(count, -1, np.int32), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.bool_))
+        places, offsets, normals = (np.zeros((count, 3)) for _ in range(3))
+        return cls(
+            np.full(count, -1, np.int32), places, offsets, np.zeros(count, np.bool_), normals, np.zeros(count)
+        )  # fmt: skip
 
 
 class Rub(NamedTuple):
@@ -77,14 +91,54 @@ def lift_and_walk(q, asked, skin, shallows, slots, room, shapes, x):
 
 
 @njit(cache=True)
-def look_again(asked, through, anchors, holds, alpha, rub, skin, slots, shapes, x):
-    """What touches at positions x [m], (n, 3), and the contacts frozen there; vertices that tets hold came `through`
-    triangles, (m,).
+def _keep(asked, anchors, seen, skin, x):
+    """Give what touched in the last look the point, normal and area that it had there."""
+    for k in range(len(seen.area)):
+        number = anchors.triangle[k]
+        if number < 0:
+            continue
+        seen.triangle[k], seen.area[k], seen.depth[k] = number, anchors.area[k], 0.0
+        for a in range(3):
+            gap = x[asked.vertex[k], a] - anchors.offset[k, a]
+            for corner in range(3):
+                gap -= anchors.barycentric[k, corner] * x[skin.triangles[number, corner], a]
+            seen.depth[k] -= anchors.normal[k, a] * gap
+            seen.normal[k, a], seen.barycentric[k, a] = anchors.normal[k, a], anchors.barycentric[k, a]
 
-    `holds`: triangles hold what they touched in the last look.
-    """
-    held = anchors.triangle.copy() if holds else np.full(len(asked.vertex), -1, np.int32)
+
+@njit(cache=True)
+def _anchor(k, asked, anchors, seen, level, alpha, skin, x):
+    """Where contact k holds: where it was found first at its triangle, or as it is found now."""
+    n, number, same = seen.normal[k], seen.triangle[k], anchors.triangle[k] == seen.triangle[k]
+    if same and level == KEEPS:
+        return
+    if same and alpha > 0.0 and level != ANEW:  # as deep as found, but seen from where it was
+        height = aside = 0.0
+        for a in range(3):
+            gap = x[asked.vertex[k], a]
+            for corner in range(3):
+                gap -= anchors.barycentric[k, corner] * x[skin.triangles[number, corner], a]
+            height += n[a] * gap
+            aside += n[a] * anchors.offset[k, a]
+        for a in range(3):
+            anchors.offset[k, a] += (height + seen.depth[k] - aside) * n[a]
+    else:  # nothing is felt along the surface there
+        anchors.engaged[k] &= same
+        for a in range(3):
+            anchors.barycentric[k, a], anchors.offset[k, a] = seen.barycentric[k, a], skin.thickness * n[a]
+    anchors.triangle[k], anchors.area[k] = number, seen.area[k]
+    for a in range(3):
+        anchors.normal[k, a] = n[a]
+
+
+@njit(cache=True)
+def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, x):
+    """What touches at positions x [m], (n, 3), and the contacts frozen there; vertices that tets hold came `through`
+    triangles, (m,)."""
+    held = anchors.triangle.copy() if level >= HOLDS else np.full(len(asked.vertex), -1, np.int32)
     seen = look_closely(asked.vertex, asked.triangle, through, held, x, skin)
+    if level == KEEPS:
+        _keep(asked, anchors, seen, skin, x)
     count = 0
     for k in range(len(seen.area)):
         count += seen.area[k] > 0.0
@@ -97,23 +151,7 @@ def look_again(asked, through, anchors, holds, alpha, rub, skin, slots, shapes, 
             anchors.triangle[k], anchors.engaged[k] = -1, False
             continue
         n, number = seen.normal[k], seen.triangle[k]
-        if anchors.triangle[k] != number:  # as found: nothing is felt along the surface there
-            anchors.triangle[k], anchors.engaged[k] = number, False
-            for a in range(3):
-                anchors.barycentric[k, a], anchors.offset[k, a] = seen.barycentric[k, a], skin.thickness * n[a]
-        elif alpha > 0.0:  # as deep as found, but seen from where it was
-            height = aside = 0.0
-            for a in range(3):
-                gap = x[asked.vertex[k], a]
-                for corner in range(3):
-                    gap -= anchors.barycentric[k, corner] * x[skin.triangles[number, corner], a]
-                height += n[a] * gap
-                aside += n[a] * anchors.offset[k, a]
-            for a in range(3):
-                anchors.offset[k, a] += (height + seen.depth[k] - aside) * n[a]
-        else:
-            for a in range(3):
-                anchors.barycentric[k, a], anchors.offset[k, a] = seen.barycentric[k, a], skin.thickness * n[a]
+        _anchor(k, asked, anchors, seen, level, alpha, skin, x)
         anchors.engaged[k] |= seen.depth[k] > 0.0
         rows[m], vertices[m, 0], weights[m, 0] = k, asked.vertex[k], 1.0
         for a in range(3):
@@ -162,13 +200,20 @@ def _push_all(q, touch):
 press_parts, push_all = compile_copy(_press_parts, "ruled"), compile_copy(_push_all, "ruled")
 
 
-def _compare(q, old, new):
-    """Sizes of the changes of what springs and friction of contacts do to the coordinates q, and of what the new
-    springs do; all that the new contacts do, (r,)."""
+def _size_of_springs(q, touch):
+    """Size of what springs of contacts do to the coordinates q."""
+    springs, _ = press_parts(q, touch)
+    return np.sqrt((springs**2).sum())
+
+
+def _compare(q, old, new, out):
+    """Fill out (3,) with the sizes of the changes of what springs and friction of contacts do to the coordinates q, and
+    of what the new springs do; returns all that the new contacts do, (r,)."""
     springs, friction = press_parts(q, old)
     fresh, rubbing = press_parts(q, new)
-    changes = np.sqrt(((fresh - springs) ** 2).sum()), np.sqrt(((rubbing - friction) ** 2).sum())
-    return changes[0], changes[1], np.sqrt((fresh**2).sum()), fresh + rubbing
+    out[0], out[1] = np.sqrt(((fresh - springs) ** 2).sum()), np.sqrt(((rubbing - friction) ** 2).sum())
+    out[2] = np.sqrt((fresh**2).sum())
+    return fresh + rubbing
 
 
-compare = compile_copy(_compare, "ruled")
+compare, size_of_springs = compile_copy(_compare, "ruled"), compile_copy(_size_of_springs, "ruled")

@@ -1,5 +1,5 @@
-"""The rounds of contact of a step by rules: solve with the rule's contacts frozen, look again, until that changes
-nothing. As those of method/outer.py, for few vertices that are known beforehand, so that a round is two compiled calls.
+"""A step with contacts of rules: few vertices that are known beforehand, so that Newton's compiled method looks at them
+after every iteration. What is read around them is placed here.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from supple.contact.result import Touch
 from supple.contact.rule_look import Seen, list_reads, slide_on
 from supple.contact.ruled_detector import RuledDetector
 from supple.contact.sets import NO_PAIRS
-from supple.contact.tet_walk import Held
+from supple.linalg.clock import clock_address
 from supple.method.outer import CREEP, STATIC_CREEP, Outcome, count_contact
-from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_step import ReducedStep
-from supple.method.ruled_look import Anchors, Asked, Rub, compare, lift_and_walk, look_again, push_all
+from supple.method.ruled_look import Anchors, Asked, Rub, push_all
+from supple.method.ruled_newton import KEEP_FROM, View
 from supple.method.skinned_balance import SkinnedStep
 from supple.method.skinned_state import SkinnedState
 from supple.rig import SkinnedRig
@@ -26,17 +26,10 @@ __all__ = ["SLIDES", "RuledRounds"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_WALKS = 6  # times that walks may go on with more positions in one look
+_WALKS = 12  # times that looks of a step may ask for more positions
 _KEPT = 10  # vertices that walks asked for in earlier steps, for each one that a step looks at
 SLIDES = 12  #: triangles that a vertex may be led over as a step begins
-_MOST_ROUNDS = 9
-_HOLDS = 3  # rounds after which a vertex stays at its triangle where it may
-_ROUGH_ROUNDS = 6  # rounds that may be solved to two digits, because another follows
-_FAR = 0.1  # share of what contacts do by which a look must have changed it for that
-_TRIED = 5  # rounds after which one gives up contacts that come and go
-_SETTLED = 1e-3  # share of what contacts do to the coordinates by which a new look may still change it
-_LAGGED = 5e-2  # the same of friction, whose normal forces are those of the round before
-_NEARLY = 0.05  # the same, where points and normals of contacts would not come to rest
+_NEARLY = 0.05  # share of what contacts do by which a new look may change it where points would not come to rest
 _ROUND_OFF = 4e-16  # share of positions by which gaps cannot be told apart
 
 
@@ -66,39 +59,37 @@ class RuledRounds:
     ) -> tuple[Outcome, FloatArray]:
         """Solve a step of `duration` [s] with the contacts of pairs, (m, 2), each counting by its weight, (m,), and
         what these do to the coordinates in the end, (r,)."""
-        step, z = solver.step, solver.step.begin
+        step = solver.step
         often = count_contact(step.motion, duration)
         with watch.phase("contact"):
             ahead = _foresee(step, state, duration)
             asked = self._lead(step.pose, ahead, chosen[0], often * self._stiffness * chosen[1])
             anchors, rub = Anchors.none(len(asked.vertex)), self._begin(step, state, duration)
-            asked, seen, rows, touch = self._look(ahead, asked, anchors, rub, False)
-            far = _ROUND_OFF * float(np.abs(self._rig.rest).max()) / self._unit
-        rubs, rub = bool(touch.limit.any()), rub._replace(rests=False)
-        size, change, count, settled, push = 0.0, 0.0, 0, False, np.zeros(z.size)
-        shares: list[float] = []
-        rough = False
-        while not settled and count < _MOST_ROUNDS and not _is_futile(shares, rough=rough):
-            # From sticking to sliding the way is short, but not back
-            guess = z if count or rubs else step.guess
-            rough = count < _ROUGH_ROUNDS and len(rows) > 0 and (count == 0 or change > _FAR * size)
-            count += 1
-            noise = far * float(np.linalg.norm(touch.along + touch.across + 2.0 / rub.slip * touch.limit))
-            contacts = touch if len(rows) else None
-            resolution = solver.solve(z, guess, contacts, size, noise, rough=rough, resume=count > 1)
-            z, last = solver.z, touch
+        far = _ROUND_OFF * float(np.abs(self._rig.rest).max()) / self._unit
+        z, looks, patience = step.guess, 0, _WALKS
+        while True:
+            view = View(
+                asked, anchors, rub, self._alpha, self._skin, self._shallows, self._slots, self._room, self._shapes,
+                self._x, far, clock_address(), np.zeros(1),
+            )  # fmt: skip
+            found = solver.settle(view, z, ahead, looks, patient=patience > 0)
+            watch.add("contact", float(view.spent[0]))
+            if not len(found.wanted) or not patience:
+                break
+            patience -= 1
             with watch.phase("contact"):
-                asked, seen, rows, touch = self._look(z, asked, anchors, rub, count >= _HOLDS)
-                change, rubbed, size, push = compare(z, last, touch)
-            settled = not rough and change <= max(_SETTLED * size, resolution)
-            settled &= rubbed <= max(_LAGGED * size, resolution)
-            shares.append(change / max(size, 1e-300))
+                asked = self._read_on(asked, found.wanted)
+            z, looks = found.z, found.looks
+            ahead = z if looks else ahead
         with watch.phase("contact"):
+            rows, seen, touch = found.rows, found.seen, found.touch
             known = np.column_stack([asked.vertex[rows], seen.triangle[rows]]) if len(rows) else NO_PAIRS
-            touching = self._list(asked, seen, rows, push_all(z, touch) / often)
-        change = max(change, rubbed)
-        settled = settled or change <= max(_NEARLY * size, resolution)
-        return Outcome(self._x, touching, None, known, count, change / max(size, 1e-300), settled), push
+            push = push_all(found.z, touch)
+            touching = self._list(asked, seen, rows, push / often)
+        change, size = float(found.change[:2].max()), float(found.change[2])
+        settled = found.looks < KEEP_FROM or change <= max(_NEARLY * size, found.resolution)
+        relief = -touch.gather(push, len(z))
+        return Outcome(self._x, touching, None, known, found.looks, change / max(size, 1e-300), settled), relief
 
     def _begin(self, step: SkinnedStep, state: SkinnedState, duration: float) -> Rub:
         """What friction follows: where the body is as the step begins."""
@@ -141,22 +132,6 @@ class RuledRounds:
         lift_vertices(vertices, self._shapes, q, self._rig.rest, A, t, self._x)
         return A, t
 
-    def _look(
-        self, q: FloatArray, asked: Asked, anchors: Anchors, rub: Rub, holds: bool
-    ) -> tuple[Asked, Seen, IntArray, PlacedContacts]:
-        """What touches at coordinates q; and what is asked, with all that had to be read for it."""
-        for _ in range(_WALKS):
-            held: Held = lift_and_walk(
-                q, asked, self._skin, self._shallows, self._slots, self._room, self._shapes, self._x
-            )
-            if not len(held.wanted):
-                break
-            asked = self._read_on(asked, held.wanted)
-        found: tuple[Seen, IntArray, PlacedContacts] = look_again(
-            asked, held.triangle, anchors, holds, self._alpha, rub, self._skin, self._slots, self._shapes, self._x
-        )
-        return asked._replace(tet=held.tet), *found
-
     def _read_on(self, asked: Asked, wanted: IntArray) -> Asked:
         """Read more vertices from now on, in the steps to come as well: a walk goes where the last one went."""
         self._walked = np.concatenate([self._walked, wanted])
@@ -176,11 +151,6 @@ class RuledRounds:
         weights = np.column_stack([np.ones(len(rows)), -seen.barycentric[rows]])
         source = np.full(len(rows), SELF, np.int32)
         return Touch(vertex, source, self._x[vertex], normal, depth, force[deep], bearing, weights)
-
-
-def _is_futile(shares: list[float], *, rough: bool) -> bool:
-    """Whether two rounds have brought nothing, of as many as changed contacts by these shares: they come and go."""
-    return len(shares) >= _TRIED and not rough and min(shares[-2:]) > 0.5 * min(shares[:-2])
 
 
 def _foresee(step: SkinnedStep, state: SkinnedState, duration: float) -> FloatArray:

@@ -174,16 +174,20 @@ class SkinnedSolver:
         self._look_at_loads(live.forces(inputs.end.forces), live, pose)
         step = self._balance.prepare(state, inputs, pose)
 
+        coupled = bool(live.grabs) or len(live.added.vertices) > 0
+
         def minimise(loops: LoadLoops, given: Given) -> Found:
-            coupled = bool(live.grabs) or len(live.added.vertices) > 0
             touch = given[0][1] if loops is STILL_TOUCHING else None
             return self._space.minimise(step.elements, loops, given, coupled=coupled, touch=touch)
+
+        def search(given: Any) -> Any:
+            return self._space.settle(step.elements, given, coupled=coupled)
 
         def fail(q: FloatArray, residual: float, status: int) -> NewtonFailure:
             return self._failure(state, pose, q, residual, status, inputs)
 
         limits = Limits(step.reference, self._floor + self._shake * step.motion.ca, self.tolerance, self._most)
-        newton = ReducedStep(step, (STILL, STILL_TOUCHING), minimise, limits, tally, fail)
+        newton = ReducedStep(step, (STILL, STILL_TOUCHING), minimise, limits, tally, fail, search)
         relief, pairs = None, NO_PAIRS
         if self._touching is None:
             newton.solve(step.begin, step.guess)

@@ -1,6 +1,6 @@
 """The subspace that a skinned body moves in, as its solver sees it; here one for the whole body."""
 
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
 from supple.method.placed_contacts import PlacedContacts
-from supple.method.reduced_newton import Found, Given, LoadLoops, Scratch, minimise_whole
+from supple.method.reduced_newton import WHOLE, Found, Given, LoadLoops, Scratch, is_large, minimise_whole
+from supple.method.ruled_newton import ruled_kernel
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
 from supple.rig import SkinnedRig
@@ -48,6 +49,10 @@ class Space(Protocol, Generic[Elements]):
         """What the compiled Newton's method finds; `coupled`: loads tie all coordinates to each other, `touch`: these
         contacts tie some."""
 
+    def settle(self, elements: Elements, given: Any, *, coupled: bool) -> Any:
+        """What the compiled Newton's method finds that looks at contacts on its way (method/ruled_newton.py); `given`:
+        its arguments from loads to settings."""
+
     def draw(self) -> Basis:
         """What is drawn of it, with the stiffness of its coordinates at rest."""
 
@@ -80,6 +85,13 @@ class WholeSpace:
         touch: PlacedContacts | None = None,
     ) -> Found:
         return minimise_whole(elements, elements.rest, self._scratch, loads, given)
+
+    def settle(self, elements: ReducedElements, given: Any, *, coupled: bool) -> Any:
+        s, kernel = self._scratch, ruled_kernel(elements.loops, is_large(elements), WHOLE)
+        return kernel(
+            s.address, elements.gradient, elements.single, elements.rest, elements.table, elements.bounds, *given,
+            s.L, s.signs, s.stack, s.halves, s.K,
+        )  # fmt: skip
 
     def draw(self) -> Basis:
         return self._basis

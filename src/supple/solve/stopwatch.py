@@ -25,8 +25,11 @@ class Stopwatch:
         try:
             yield
         finally:
-            spent = 1e3 * (time.perf_counter() - begin)
-            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+            self.add(name, 1e3 * (time.perf_counter() - begin))
+
+    def add(self, name: str, spent: float) -> None:
+        """Count milliseconds under a name."""
+        self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
 
     def timed(self, name: str, function: Callable[[Given], Found]) -> Callable[[Given], Found]:
         """A function whose calls count under a name."""

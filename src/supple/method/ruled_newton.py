@@ -1,0 +1,219 @@
+"""Newton's method in a subspace that looks at the contacts of rules after every iteration, one compiled call per step.
+
+Contacts that stay frozen until Newton's method has come to its end are solved for to the last digit where they are no
+longer true. Here the stiffness of contacts is always that of the last look; the stiffness of elements is kept while
+residuals fall fast. Looks that come late hold contacts where they were, and later keep all of them, so that none comes
+and goes for ever. A template as that of method/reduced_newton.py, whose names it uses.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.contact.rule_look import Seen
+from supple.cubature.reduced_kernels import PointLoops
+from supple.elastic import EXACT, PROJECTED
+from supple.linalg.clock import read_clock
+from supple.linalg.compiled import compile_copy
+from supple.linalg.vectors import are_equal, copy_into
+from supple.method.placed_contacts import PlacedContacts
+from supple.method.reduced_newton import CONVERGED, INDEFINITE, NO_DESCENT, NOT_FINITE, STALLED, SpaceLoops, make_names
+from supple.method.ruled_look import (
+    ANEW,
+    HOLDS,
+    KEEPS,
+    LOOSE,
+    Anchors,
+    Asked,
+    Rub,
+    compare,
+    lift_and_walk,
+    look_again,
+    size_of_springs,
+)  # fmt: skip
+from supple.method.skinned_touch import STILL_TOUCHING
+
+__all__ = ["KEEP_FROM", "WANTING", "Settled", "View", "ruled_kernel"]
+
+FloatArray = NDArray[np.float64]
+WANTING = 6  #: status of a step that cannot look further until more vertices are placed
+_FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness of elements anew
+_ROUGH = 1e2  # times the residual that is asked for, above which contacts hold nothing sideways yet
+_HOLD_FROM = 6  # looks from which on contacts stay where they may
+KEEP_FROM = 12  #: looks from which on they stay
+_SETTLED = 1e-3  # share of what contacts do to the coordinates by which a new look may still change it
+_LAGGED = 5e-2  # the same of friction, whose normal forces are those of the look before
+
+
+class View(NamedTuple):
+    """What looks read and write."""
+
+    asked: Asked
+    anchors: Anchors
+    rub: Rub
+    alpha: float
+    skin: Any
+    shallows: Any
+    slots: NDArray[np.int32]
+    room: NDArray[np.int32]
+    shapes: Any
+    x: FloatArray
+    far: float
+    """Size that round-off in positions has for a stiffness of 1 N/m."""
+    clock: int
+    """Its address (linalg/clock.py)."""
+    spent: FloatArray
+    """Milliseconds that looks took, (1,); looks add to it."""
+
+
+class Settled(NamedTuple):
+    """What `_settle` returns."""
+
+    z: FloatArray
+    iterations: int
+    residual: float
+    """Relative."""
+    elastic: float
+    """Size of the elastic force."""
+    status: int
+    looks: int
+    touch: PlacedContacts
+    seen: Seen
+    rows: NDArray[np.int32]
+    """Of what was seen, those of contacts."""
+    wanted: NDArray[np.int32]
+    """Vertices to be placed before a further look."""
+    change: FloatArray
+    """Sizes of the changes of what springs and friction of contacts do to the coordinates that the last look made, and
+    of what springs do, (3,)."""
+    resolution: float
+    """Size of forces on the coordinates that is taken for zero."""
+
+
+@cache
+def ruled_kernel(loops: PointLoops, large: bool, space: SpaceLoops) -> Callable[..., Any]:
+    """The compiled `_settle` for materials and a kind of space."""
+    names, kind = make_names(loops, STILL_TOUCHING, large, space)
+    names["look"] = compile_copy(_look, kind, names)
+    names["advance"] = compile_copy(_advance, kind, names, inline="always")  # called once
+    return compile_copy(_settle, f"{kind}_{large}", names)
+
+
+def _look(q, view, rests, level):
+    """The contacts at coordinates q; vertices that had to be placed for it, (k,); what was seen; rows of contacts."""
+    begin = read_clock(view.clock)
+    v, rub = view, Rub(view.rub.coefficient, view.rub.slip, view.rub.begin, rests)
+    held = lift_and_walk(q, v.asked, v.skin, v.shallows, v.slots, v.room, v.shapes, v.x)
+    v.asked.tet[:] = held.tet
+    seen, rows, touch = look_again(
+        v.asked, held.triangle, v.anchors, level, v.alpha, rub, v.skin, v.slots, v.shapes, v.x
+    )
+    view.spent[0] += read_clock(view.clock) - begin
+    return touch, held.wanted, seen, rows
+
+
+@njit(cache=True)
+def _level(looks, rough):
+    """How a look treats contacts after so many looks, where Newton's method is far from its end or not."""
+    if looks >= KEEP_FROM:
+        return KEEPS
+    return HOLDS if looks >= _HOLD_FROM else (ANEW if rough else LOOSE)
+
+
+@njit(cache=True)
+def _stiffest(touch):
+    """Size of the contacts' stiffness [N/m]."""
+    return np.sqrt(((touch.along + touch.across + 2.0 / touch.slip[0] * touch.limit) ** 2).sum())
+
+
+def _advance(address, G, single, F, table, bounds, data, z, g, stale, L, signs, stack, pieces, K, d):
+    """Fill d with Newton's step at z, where the gradient is g; False where the stiffness cannot be made definite.
+
+    That of elements is in the pieces, unless it is stale.
+    """
+    now = couple(G, data[1])
+    if stale:
+        # As numbers of no fixed value: a form that is written here would have a square compiled for it
+        square(address, single, G, F, table, bounds, np.int64(EXACT), L, signs, stack, pieces)
+    join(pieces, G, K)
+    stiffen(z, data, K)
+    if not factor(K, now):
+        square(address, single, G, F, table, bounds, np.int64(PROJECTED), L, signs, stack, pieces)
+        join(pieces, G, K)
+        stiffen(z, data, K)
+        if not strengthen(K, now):
+            return False
+    copy_into(g, d)
+    solve(K, now, d)
+    return True
+
+
+def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, settings, L, signs, stack, pieces, K):
+    """What `Settled` lists, from positions z on.
+
+    Contacts are looked for at `ahead` first. settings: tolerance, reference, floor, most iterations, looks before,
+    and whether to stop where a look wants more vertices placed.
+    """
+    rank, unknowns = rank_of(G), K.shape[0]
+    tolerance, least, most, looks = settings[0], settings[2], int(settings[3]), int(settings[4])
+    patient = settings[5] > 0.0
+    F, P = np.empty(rest.size), np.empty(rest.size)
+    inner, g, there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
+    z, then = z.copy(), np.empty(z.size)
+    touch, wanted, seen, rows = look(ahead, view, looks == 0, ANEW if looks == 0 else _level(looks, True))
+    met = are_equal(ahead, z)  # whether these contacts are those of z
+    change = np.zeros(3)
+    change[2] = size_of_springs(z, touch)
+    iteration, status, stale, searched = 0, WANTING if patient and len(wanted) else STALLED, True, False
+    reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
+    size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
+    while status == STALLED and iteration <= most:
+        reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
+        goal = max(tolerance * reference, floor)
+        if not np.isfinite(size):
+            status = NOT_FINITE
+            break
+        if size <= goal and met:
+            change[:2] = 0.0
+            status = CONVERGED
+            break
+        if iteration == most:
+            break
+        if not advance(
+            address, G, single, F, table, bounds, (loads, touch), z, g, stale, L, signs, stack, pieces, K, d
+        ):
+            status = INDEFINITE
+            break
+        iteration += 1
+        shift(z, d, -1.0, then)
+        after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
+        if not after <= max(size, goal):
+            if not search(G, rest, table, bounds, (loads, touch), z, d, g, F, then):
+                if searched or size > 1e3 * goal:
+                    status = NO_DESCENT
+                    break
+                searched = True  # energies too close to tell apart
+            after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
+        stale = after > _FALLS_FAST * size
+        z, then = then, z
+        last, looks = touch, looks + 1
+        touch, wanted, seen, rows = look(z, view, False, _level(looks, after > _ROUGH * goal))
+        met = True
+        if patient and len(wanted):
+            status = WANTING
+            break
+        compare(z, last, touch, change)
+        still = change[0] <= max(_SETTLED * change[2], goal) and change[1] <= max(_LAGGED * change[2], goal)
+        if after <= goal and still:
+            size, status = after, CONVERGED
+            break
+        size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
+    if status == CONVERGED and looks >= KEEP_FROM:  # honest about what a look at everything would change
+        compare(z, touch, look(z, view, False, HOLDS)[0], change)
+    elastic = np.sqrt(np.dot(inner, inner))
+    off, resolution = size / max(reference, floor), max(tolerance * reference, floor)
+    return z, iteration, off, elastic, status, looks, touch, seen, rows, wanted, change, resolution
