@@ -130,12 +130,16 @@ def _stiffest(touch):
     return np.sqrt(((touch.along + touch.across + 2.0 / touch.slip[0] * touch.limit) ** 2).sum())
 
 
-def _advance(address, G, single, F, table, bounds, data, z, g, stale, L, signs, stack, pieces, K, d):
+def _advance(address, G, single, F, table, bounds, data, z, g, stale, ready, L, signs, stack, pieces, K, d):
     """Fill d with Newton's step at z, where the gradient is g; False where the stiffness cannot be made definite.
 
-    That of elements is in the pieces, unless it is stale.
+    That of elements is in the pieces, unless it is stale; the factor of all is `ready` where nothing has changed.
     """
     now = couple(G, data[1])
+    if ready and not stale:
+        copy_into(g, d)
+        solve(K, now, d)
+        return True
     if stale:
         # As numbers of no fixed value: a form that is written here would have a square compiled for it
         square(address, single, G, F, table, bounds, np.int64(EXACT), L, signs, stack, pieces)
@@ -168,7 +172,7 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
     met = are_equal(ahead, z)  # whether these contacts are those of z
     change = np.zeros(3)
     change[2] = size_of_springs(z, touch)
-    iteration, status, stale, searched = 0, WANTING if patient and len(wanted) else STALLED, True, False
+    iteration, status, stale, bare, searched = 0, WANTING if patient and len(wanted) else STALLED, True, False, False
     reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
     size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
     while status == STALLED and iteration <= most:
@@ -184,10 +188,11 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         if iteration == most:
             break
         if not advance(
-            address, G, single, F, table, bounds, (loads, touch), z, g, stale, L, signs, stack, pieces, K, d
+            address, G, single, F, table, bounds, (loads, touch), z, g, stale, bare, L, signs, stack, pieces, K, d
         ):
             status = INDEFINITE
             break
+        bare = len(touch.along) == 0
         iteration += 1
         shift(z, d, -1.0, then)
         after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
@@ -202,7 +207,7 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         z, then = then, z
         last, looks = touch, looks + 1
         touch, wanted, seen, rows = look(z, view, False, _level(looks, after > _ROUGH * goal))
-        met = True
+        met, bare = True, bare and len(touch.along) == 0
         if patient and len(wanted):
             status = WANTING
             break
