@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from supple.contact.hierarchy import BoxTree
 from supple.mesh.tetmesh import TetMesh
 
-__all__ = ["RestSurface", "closest_point", "closest_weights", "find_nearest"]
+__all__ = ["RestSurface", "closest_point", "closest_weights", "find_nearest", "weigh_closest"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+Vector = tuple[float, float, float]
 _EQUAL = 1e-9  # squared distances this near to each other, as a share, are the same
 
 
@@ -134,11 +135,22 @@ def closest_point(corners: FloatArray, triangle: int, x: float, y: float, z: flo
 
 
 @njit(cache=True, error_model="numpy")
-def closest_weights(corners: FloatArray, x: float, y: float, z: float) -> tuple[float, float, float]:
+def closest_weights(corners: FloatArray, x: float, y: float, z: float) -> Vector:
     """Barycentric coordinates of the point of a triangle, (3, 3), that is closest to a point."""
-    ab0, ab1, ab2 = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1], corners[1, 2] - corners[0, 2]
-    ac0, ac1, ac2 = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1], corners[2, 2] - corners[0, 2]
-    p0, p1, p2 = x - corners[0, 0], y - corners[0, 1], z - corners[0, 2]
+    a, b, c = (
+        (corners[0, 0], corners[0, 1], corners[0, 2]),
+        (corners[1, 0], corners[1, 1], corners[1, 2]),
+        (corners[2, 0], corners[2, 1], corners[2, 2]),
+    )
+    return weigh_closest(a, b, c, (x, y, z))
+
+
+@njit(cache=True, error_model="numpy")
+def weigh_closest(a: Vector, b: Vector, c: Vector, point: Vector) -> Vector:
+    """Barycentric coordinates of the point of a triangle with given corners that is closest to a point."""
+    ab0, ab1, ab2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    ac0, ac1, ac2 = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    p0, p1, p2 = point[0] - a[0], point[1] - a[1], point[2] - a[2]
     # Products of the two edges with the point seen from each corner decide which feature is closest
     ab_a, ac_a = ab0 * p0 + ab1 * p1 + ab2 * p2, ac0 * p0 + ac1 * p1 + ac2 * p2
     if ab_a <= 0.0 and ac_a <= 0.0:

@@ -94,20 +94,22 @@ def look_closely(vertices, triangle, through, held, x, skin):
     that holds it, `held` (m,), or -1, and no more than half a triangle beyond its edges, stays there, so that it does
     not come and go between two.
     """
-    now, foot, normal, depth = project(
-        x[vertices], vertices, triangle, skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
-    )  # fmt: skip
-    inside = np.zeros(len(vertices), np.bool_)
-    for k in range(len(vertices)):
+    count = len(vertices)
+    now, foot = np.empty(count, np.int32), np.empty((count, 3))
+    normal, depth, inside = np.empty((count, 3)), np.empty(count), np.zeros(count, np.bool_)
+    for k in range(count):
+        one = vertices[k : k + 1]
         if through[k] >= 0:
-            one = vertices[k : k + 1]
             to, feet, upright, below = project(
                 x[one], one, through[k : k + 1], skin.triangles, x, skin.rest, skin.fans, skin.around, BEYOND,
                 skin.slack,
             )  # fmt: skip
             inside[k] = below[0] > 0.0
-            if inside[k]:
-                now[k], foot[k], normal[k], depth[k] = to[0], feet[0], upright[0], below[0]
+        if not inside[k]:
+            to, feet, upright, below = project(
+                x[one], one, triangle[k : k + 1], skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
+            )  # fmt: skip
+        now[k], foot[k], normal[k], depth[k] = to[0], feet[0], upright[0], below[0]
         if held[k] >= 0 and held[k] != now[k]:
             feet, upright, below = drop(x[vertices[k : k + 1]], held[k : k + 1], skin.triangles, x)
             if below[0] > 0.0 and feet[0].min() > BEYOND:

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
-from supple.contact.rest_surface import closest_weights
+from supple.contact.rest_surface import weigh_closest
 
 __all__ = ["BEYOND", "Fans", "approach", "area_vector", "drop", "project"]
 
@@ -138,9 +138,11 @@ def _search_around(
         for entry in range(fans.start[corner], fans.start[corner + 1]):
             number = fans.triangles[entry]
             close, (w0, w1, w2), squared = approach(point, triangles, number, x)
+            if squared > (1.0 + _EQUAL) * least:
+                continue
             there, upright, below = _drop(point, triangles, number, x)
             nearer = squared < (1.0 - _EQUAL) * least
-            if not nearer and squared <= (1.0 + _EQUAL) * least:
+            if not nearer:
                 # Of two that share the nearest point the one whose plane is farther away knows inside from outside;
                 # what keeps a thickness touches the one it looks at, because triangles reach beyond their edges
                 nearer = abs(below) > abs(depth)
@@ -193,12 +195,14 @@ def _round_off(
 @njit(cache=True)
 def approach(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
     """Nearest point of a triangle, in barycentric coordinates; the way there; its squared length [m²]."""
-    corners = np.empty((3, 3))
-    for k in range(3):
-        for axis in range(3):
-            corners[k, axis] = x[triangles[number, k], axis]
-    a, b, c = closest_weights(corners, point[0], point[1], point[2])
-    w0 = a * corners[0, 0] + b * corners[1, 0] + c * corners[2, 0] - point[0]
-    w1 = a * corners[0, 1] + b * corners[1, 1] + c * corners[2, 1] - point[1]
-    w2 = a * corners[0, 2] + b * corners[1, 2] + c * corners[2, 2] - point[2]
+    one, two, three = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+    p, q, r = (
+        (x[one, 0], x[one, 1], x[one, 2]),
+        (x[two, 0], x[two, 1], x[two, 2]),
+        (x[three, 0], x[three, 1], x[three, 2]),
+    )
+    a, b, c = weigh_closest(p, q, r, point)
+    w0 = a * p[0] + b * q[0] + c * r[0] - point[0]
+    w1 = a * p[1] + b * q[1] + c * r[1] - point[1]
+    w2 = a * p[2] + b * q[2] + c * r[2] - point[2]
     return (a, b, c), (w0, w1, w2), w0 * w0 + w1 * w1 + w2 * w2

@@ -17,7 +17,6 @@ from supple.cubature.dense_problem import DenseProblem
 from supple.cubature.pool import train_pool
 from supple.cubature.rule import Rule
 from supple.errors import SuppleWarning, TrainingError
-from supple.linalg.nnls import nnls
 from supple.rig.relative_poses import RelativePoses
 from supple.rig.skeleton import Skeleton
 
@@ -110,20 +109,16 @@ def train_contact_rules(
     scale: FloatArray,
     tolerance: float,
     rng: np.random.Generator,
-    guards: Sequence[IntArray] = (),
 ) -> LearnedRules:
     """Rules of all bones that touch in poses (t, p), from the looks of each pose; errors of forces times `scale` (r,).
 
-    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose. `guards`: pairs
-    of every pose, (k, 2), that its rules must know, each standing for itself at least.
+    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose.
     """
     if not len(poses) == len(looks) == len(heldout):
         raise TrainingError(f"{len(looks)} and {len(heldout)} looks do not belong to {len(poses)} poses: give as many.")
     bones = [[flesh.bones_of(look.pairs) for look in some] for some in looks]
     judged = [[flesh.bones_of(look.pairs) for look in some] for some in heldout]
-    owned = [flesh.bones_of(some) for some in guards]
-    every = [np.zeros((0, 2), np.int64), *owned, *(b for some in bones for b in some)]
-    touching = np.unique(np.concatenate(every), axis=0)
+    touching = np.unique(np.concatenate([np.zeros((0, 2), np.int64), *(b for some in bones for b in some)]), axis=0)
     found, errors, judgements = [], [0.0], [0.0]
     transforms = [flesh.skeleton.transforms(pose) for pose in poses]
     for one in touching:
@@ -132,15 +127,10 @@ def train_contact_rules(
         seen = RelativePoses.of(flesh.skeleton, int(one[0]), int(one[1]), flesh.surface_of(int(one[1])), poses)
         at = np.array([seen.locate(*transform)[0] for transform in transforms])
         kept = _group(at, [sum(len(look.pairs) for look in some) for some in chosen], seen)
-        asked = _assign(at, kept, [some[(own == one).all(axis=1)] for some, own in zip(guards, owned, strict=True)])
         rules = []
-        for pose, known in zip(kept, asked, strict=True):
+        for pose in kept:
             rule, off = _train_one(chosen[pose], others[pose], scale, tolerance, rng)
-            made = _describe(chosen[pose], rule)
-            if len(known):
-                made = _add_guards(chosen[pose], made, known, scale)
-                off = _judge(others[pose], *made, scale)
-            rules.append(made)
+            rules.append(_describe(chosen[pose], rule))
             if rule is not None:
                 errors.append(rule.training_error)
                 judgements.append(off)
@@ -172,40 +162,6 @@ def _group(at: FloatArray, counts: Sequence[int], seen: RelativePoses) -> NDArra
         if all(np.linalg.norm(at[pose] - at[other]) > near for other in kept):
             kept.append(int(pose))
     return np.sort(np.array(kept, np.int64))
-
-
-def _assign(at: FloatArray, kept: NDArray[np.int64], guards: Sequence[IntArray]) -> list[IntArray]:
-    """The guards of poses that are kept, and of those like them, no vertex twice."""
-    found = [[np.zeros((0, 2), np.int32)] for _ in kept]
-    for pose, some in enumerate(guards):
-        found[int(np.argmin(np.linalg.norm(at[kept] - at[pose], axis=1)))].append(some)
-    whole = [np.concatenate(some) for some in found]
-    return [some[np.unique(some[:, 0], return_index=True)[1]] for some in whole]
-
-
-def _add_guards(
-    some: Sequence[Look], made: tuple[IntArray, FloatArray], guards: IntArray, scale: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """A rule with guards, (k, 2), each of which counts at least once; the others are weighted for what is left."""
-    pairs, weights = made
-    new = guards[~np.isin(guards[:, 0], pairs[:, 0])]
-    pairs, weights = np.concatenate([pairs, new]), np.concatenate([weights, np.zeros(len(new))])
-    order = np.argsort(pairs[:, 0], kind="stable")
-    pairs, weights = pairs[order], weights[order]
-    least = np.isin(pairs[:, 0], guards[:, 0]).astype(np.float64)
-    some = [look for look in some if len(look.pairs) and look.forces.any()]
-    if some:
-        vertices, forces = _tabulate(some, scale)
-        problem = DenseProblem(forces)
-        place = np.searchsorted(vertices, pairs[:, 0])
-        place[place == len(vertices)] = 0
-        known = np.flatnonzero(vertices[place] == pairs[:, 0])
-        columns = problem.columns(place[known])
-        left = problem.target() - least[known] @ columns
-        weights = least.copy()
-        weights[known] += nnls(columns @ columns.T, columns @ left, float(left @ left)).weights
-    weights = np.maximum(weights, least)
-    return pairs[weights > 0.0], weights[weights > 0.0]
 
 
 def _tabulate(some: Sequence[Look], scale: FloatArray) -> tuple[IntArray, FloatArray]:

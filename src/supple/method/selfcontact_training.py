@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from supple.contact.self_contact import SelfContact
 from supple.contact.settings import ContactSettings
 from supple.contact.stiffness import default_stiffness
-from supple.cubature.train_contact_rules import LearnedRules, Look, train_contact_rules
+from supple.cubature.train_contact_rules import Look, train_contact_rules
 from supple.elastic import Body
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.contact_guards import Played, find_guards
 from supple.method.contact_samples import (
     AROUND,
     JUDGED,
@@ -36,8 +35,6 @@ from supple.solve.inputs import Inputs, Moment
 __all__ = ["choose_apart", "learn_contacts"]
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-_ROUNDS = 3  # times that rules are played to find what sinks
 Ruled = TypeVar("Ruled", SkinnedModel, ArticulatedModel)
 
 
@@ -70,7 +67,6 @@ def learn_contacts(
     learned: list[list[Look]] = []
     judged: list[list[Look]] = []
     kept: list[FloatArray] = []
-    rested: list[FloatArray] = []
     seed = rng.integers(2**32)  # all poses have the same random states
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # of states that serve to learn only
@@ -80,20 +76,18 @@ def learn_contacts(
             except ConvergenceError:
                 continue
             kept.append(pose)
-            rested.append(rig.push_forward(pose, rig.rest + model.basis.lift(found.touching)))
             passed = iterates[number] if len(iterates) else None
-            seen, held_out = _look_at(sampler, found, model.basis.importance, np.random.default_rng(seed), passed)
-            learned.append(seen)
+            taught, held_out = _look_at(sampler, found, model.basis.importance, np.random.default_rng(seed), passed)
+            learned.append(taught)
             judged.append(held_out)
         if not kept:
             raise TrainingError(
                 f"none of {len(poses)} poses has an equilibrium with self-contact: train with other poses, or use "
                 'contact.self = "all".'
             )
-        taught = _Taught(np.array(kept), learned, judged, int(rng.integers(2**32)))
-        rules = _train(body, rig, model, taught, tolerance)
-        played = Played(taught.poses, rested, forces)
-        rules, added = _guard(body, rig, model, rules, taught, played, replace(settings, rules=True), tolerance)
+        scale = 1.0 / np.sqrt(model.basis.importance)  # forces count by how far they deform
+        flesh = find_flesh(body, rig)
+        rules = train_contact_rules(flesh, np.array(kept), learned, judged, scale, tolerance, rng)
     facts = {
         "contact_poses": len(kept),
         "contact_most": rules.most,
@@ -101,54 +95,8 @@ def learn_contacts(
         "contact_bones": len(rules.rules.rules),
         "contact_training_error": rules.training_error,
         "contact_heldout_error": rules.heldout_error,
-        "contact_guards": added,
     }
     return replace(model, contacts=rules.rules, facts={**model.facts, **facts})
-
-
-class _Taught(NamedTuple):
-    """What rules are learned from."""
-
-    poses: FloatArray
-    learned: Sequence[Sequence[Look]]
-    judged: Sequence[Sequence[Look]]
-    seed: int
-
-
-def _train(
-    body: Body, rig: SkinnedRig, model: Ruled, taught: _Taught, tolerance: float, guards: Sequence[IntArray] = ()
-) -> LearnedRules:
-    scale = 1.0 / np.sqrt(model.basis.importance)  # forces count by how far they deform
-    return train_contact_rules(
-        find_flesh(body, rig), taught.poses, taught.learned, taught.judged, scale, tolerance,
-        np.random.default_rng(taught.seed), guards,
-    )  # fmt: skip
-
-
-def _guard(
-    body: Body,
-    rig: SkinnedRig,
-    model: Ruled,
-    rules: LearnedRules,
-    taught: _Taught,
-    played: Played,
-    contact: ContactSettings,
-    tolerance: float,
-) -> tuple[LearnedRules, int]:
-    """Rules in which no vertex sinks deeper than with all contacts where they are played, and how many guards that
-    took."""
-    own = SelfContact(body.mesh, thickness=contact.thickness, ignored=contact.ignored)
-    limit = played.deepest(own)
-    guards = [np.zeros((0, 2), np.int32) for _ in taught.poses]
-    for _ in range(_ROUNDS if limit > 0.0 and rules.rules.rules else 0):
-        solver = SkinnedSolver(body, rig, replace(model, contacts=rules.rules), integrator="static", contact=contact)
-        found = find_guards(solver, body, rig, played, own, limit)
-        new = [some[~np.isin(some[:, 0], old[:, 0])] for some, old in zip(found, guards, strict=True)]
-        if not any(map(len, new)):
-            break
-        guards = [np.concatenate(both) for both in zip(guards, new, strict=True)]
-        rules = _train(body, rig, model, taught, tolerance, guards)
-    return rules, sum(map(len, guards))
 
 
 def _look_at(
