@@ -12,7 +12,8 @@ from supple.material import StableNeoHookean
 from supple.mesh.grid import fill_box
 from supple.solve.increment import Increment
 from supple.solve.integrator import INTEGRATORS
-from supple.solve.newton import _go_on, minimise
+from supple.solve.line_search import _go_on
+from supple.solve.newton import minimise
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 

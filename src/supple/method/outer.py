@@ -35,6 +35,7 @@ _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it wa
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
 _LOOKS_A_ROUND = 3  # looks between iterations that make contacts stay as a round does
+_QUIET = 2  # looks between iterations, one after another, that nearly change nothing: known contacts keep their places
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
 CREEP = 1e-3  #: sizes of the body a second below which friction sticks
@@ -135,7 +136,15 @@ class ContactLoop:
             rubs = potential is not None and potential.rubs
             hasty = step.hasty and potential is not None and not rubs
             news = hasty or (potential is not None and _find_news(contacts, step) > _NEWS * len(contacts))
-        start, looked, found = None, 0, contacts
+        start, looked, quiet, found = None, 0, 0, contacts
+
+        def lateness() -> int:
+            return _KEEPS_GEOMETRY if quiet >= _QUIET else looked // _LOOKS_A_ROUND
+
+        def tell_change(before: ContactPotential | None, at: FloatArray) -> tuple[dict[str, float], float]:
+            """By how much a look at everything would change what is known [N]; and the forces themselves [N]."""
+            whole = merge(contacts, found, at, drop=False, several=True)
+            return _compare(before, self._freeze_again(whole, step, at, before), at)
 
         def look(at: FloatArray, late: int) -> ContactPotential | None:
             nonlocal contacts, found
@@ -147,10 +156,12 @@ class ContactLoop:
             return self._freeze_again(contacts, step, at, potential, keeps=late >= _KEEPS_GEOMETRY)
 
         def look_on(at: FloatArray) -> ContactPotential | None:
-            nonlocal potential, looked
+            nonlocal potential, looked, quiet
             looked += 1
             with watch.phase("contact"):
-                potential = look(at, looked // _LOOKS_A_ROUND)
+                before, potential = potential, look(at, lateness())
+                changes, size = tell_change(before, at)
+                quiet = quiet + 1 if max(changes.values()) <= _NEARLY * size else 0
             return potential
 
         looks = look_on if step.ca == 0.0 and self.detector.settings.is_slippery else None
@@ -158,7 +169,7 @@ class ContactLoop:
             rough = news and count == 1
             y, resolution = solve(Round(potential, start, impact, rubs, rough, looks))
             with watch.phase("contact"):
-                late = max(count, looked // _LOOKS_A_ROUND)
+                late = max(count, lateness())
                 fresh = look(y, late)
                 changes, size = _compare(potential, fresh, y)
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
@@ -168,8 +179,7 @@ class ContactLoop:
         if rough:
             y, resolution = solve(Round(potential, y, impact, rubs, False))
         if late >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
-            whole = merge(contacts, found, y, drop=False, several=True)
-            changes, size = _compare(potential, self._freeze_again(whole, step, y, potential), y)
+            changes, size = tell_change(potential, y)
             settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
