@@ -45,7 +45,7 @@ def join_ends(body: Body) -> ContactPotential:
 
 
 def solve(body: Body, name: str, contact: ContactPotential | None) -> np.ndarray:
-    system = System(body, body.pins, name, None)
+    system = System(body, body.pins, name, 10.0)
     x = body.mesh.vertices
     motion = INTEGRATORS["implicit_euler"](x, np.zeros_like(x), np.zeros_like(x), 0.05)
     force = body.mass[:, None] * np.array([0.0, 3.0, -9.81])

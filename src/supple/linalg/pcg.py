@@ -80,10 +80,12 @@ class ConjugateGradients:
         place[face] = np.arange(len(face))
         self._joined = face, place[rows], weights, curvature, diagonal[face]
         add_diagonal(rows, weights, curvature, diagonal)
+        if self.follows_bends and not _are_definite(diagonal):
+            raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         self._inverse: FloatArray = invert_blocks(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
-        self._coarse = invert_dense(coarse)
+        self._coarse = invert_size(coarse) if self.follows_bends else invert_dense(coarse)
 
     def _coarsen(self) -> FloatArray:
         """ZᵀAZ for the rigid motions Z of the clusters; nothing where there is one level only."""
@@ -144,6 +146,18 @@ def invert_blocks(blocks):
     return out
 
 
+@njit(cache=True)
+def _are_definite(blocks):
+    """Whether symmetric blocks, (n, 9), are positive definite, by their leading minors."""
+    for k in range(len(blocks)):
+        a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]
+        d, e, f = blocks[k, 4], blocks[k, 5], blocks[k, 8]
+        minor = a * d - b * b
+        if not (a > 0.0 and minor > 0.0 and f * minor > a * e * e - 2.0 * b * c * e + d * c * c):
+            return False
+    return True
+
+
 def invert_dense(matrix: FloatArray) -> FloatArray:
     """The inverse of a positive-definite matrix, which may be empty."""
     if not len(matrix):
@@ -153,6 +167,16 @@ def invert_dense(matrix: FloatArray) -> FloatArray:
         raise NotPositiveDefinite
     inverse, _ = dpotri(factor, lower=True)
     return mirror(inverse.T)
+
+
+def invert_size(matrix: FloatArray) -> FloatArray:
+    """The inverse of a symmetric matrix by the sizes of its eigenvalues: the inverse, where they are positive."""
+    try:
+        return invert_dense(matrix)
+    except NotPositiveDefinite:
+        values, vectors = np.linalg.eigh(matrix)
+        sizes = np.maximum(np.abs(values), 1e-12 * np.abs(values).max())
+        return np.ascontiguousarray((vectors / sizes) @ vectors.T)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})

@@ -52,8 +52,9 @@ def find_direction(
     with watch.phase("assembly"):
         overlay = step.join(x, cautious=cautious)
     if isinstance(system.linear, ConjugateGradients) and system.linear.follows_bends:
-        return _find_both(step, system, system.linear, x, overlay, gradient, tolerance, watch)
-    if stale:
+        with suppress(NotPositiveDefinite):
+            return _find_both(step, system, system.linear, x, overlay, gradient, tolerance, watch)
+    elif stale:
         with suppress(NotPositiveDefinite):
             d = _solve(system, overlay, gradient, tolerance, watch, same=True)
             return Direction(d, iterations=system.linear.iterations)
@@ -92,16 +93,18 @@ def _find_both(
 ) -> Direction:
     """The same where solving costs little more than making the matrix: this is always that of x, and where it is not
     positive definite both ways are told, that of the projected one and that along which it is not."""
-    with watch.phase("assembly"):
-        step.stiffen(x, system.matrix, project=False)
-    d = _solve(system, overlay, gradient, tolerance, watch)
-    if not linear.is_bent:
-        return Direction(d, iterations=linear.iterations)
-    spent, bent = linear.iterations, d
+    spent, bent = 0, None
+    with suppress(NotPositiveDefinite):  # blocks of the matrix may tell by themselves
+        with watch.phase("assembly"):
+            step.stiffen(x, system.matrix, project=False)
+        d = _solve(system, overlay, gradient, tolerance, watch)
+        if not linear.is_bent:
+            return Direction(d, iterations=linear.iterations)
+        spent, bent = linear.iterations, d if float(gradient @ d) < 0.0 else None
     with watch.phase("assembly"):
         step.stiffen(x, system.matrix, project=True)
     d = _solve(system, overlay, gradient, tolerance, watch)
-    return Direction(d, True, bent if float(gradient @ bent) < 0.0 else None, spent + linear.iterations)
+    return Direction(d, True, bent, spent + linear.iterations)
 
 
 def _solve(

@@ -33,14 +33,15 @@ class System:
         self.matrix = np.empty(self.map.pattern.nonzeros)
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
-            tried = self._try() if reach is None and self.unknowns >= TRIED_FROM_STATIC else None
+            is_held = self.unknowns < 3 * len(body.mass)
+            tried = self._try() if reach is None and is_held and self.unknowns >= TRIED_FROM_STATIC else None
             self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach, tried)
         self.is_stiff = False
         """Whether `matrix` is that of the present step, as it was at some positions."""
 
     def _try(self) -> int | None:
         """Iterations of conjugate gradients to the answer to a uniform load at rest, which bends what is slender; one
-        more than serve where they are not enough; None where the body has no answer."""
+        more than serve where they are not enough; None where there is no answer."""
         most = most_trial_iterations(self.unknowns)
         trial = ConjugateGradients(self.map.pattern, self.points, max_iterations=most + 1)
         self.map.assemble(self._body.parts, self._body.mesh.vertices, self.matrix, form=PROJECTED)
