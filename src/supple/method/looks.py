@@ -22,8 +22,9 @@ KEEPS_GEOMETRY = 8  #: rounds after which known contacts keep point and normal
 _KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
 _KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
 _LOOKS_A_ROUND = 3  # looks between iterations that make contacts stay as a round does
+_FALLS = 0.9  # share of the last look's change that the next one stays below where they lead somewhere
 _TERMS = "contact", "friction"
-_QUIET = 2  # looks between iterations, one after another, that nearly change nothing: known contacts keep their places
+_TREMBLES = 2  # looks between iterations that change little, but no less than the ones before: all keep their places
 
 
 class Looks:
@@ -43,12 +44,12 @@ class Looks:
         self._contacts = self._found = contacts
         self._detect, self._freeze = detect, freeze
         self._gone = self._back = Contacts.none()
-        self._returns, self._looked, self._quiet = returns, 0, 0
+        self._returns, self._looked, self._trembles, self._last = returns, 0, 0, np.inf
 
     @property
     def lateness(self) -> int:
         """Rounds that the looks between iterations amount to."""
-        return KEEPS_GEOMETRY if self._quiet >= _QUIET else self._looked // _LOOKS_A_ROUND
+        return KEEPS_GEOMETRY if self._trembles >= _TREMBLES else self._looked // _LOOKS_A_ROUND
 
     def look(self, at: FloatArray, late: int) -> ContactPotential | None:
         """The potential as a look at positions [m], (n, 3), has it after so many rounds."""
@@ -68,7 +69,12 @@ class Looks:
         self._looked += 1
         before, self.potential = self.potential, self.look(at, self.lateness)
         changes, size = self.tell_change(before, at)
-        self._quiet = self._quiet + 1 if max(changes.values()) <= NEARLY * size else 0
+        change = max(changes.values())
+        if change > NEARLY * size:
+            self._trembles = 0
+        elif change > _FALLS * self._last:  # looks do not lead to where another one would change nothing
+            self._trembles += 1
+        self._last = change
         return self.potential
 
     def tell_change(self, before: ContactPotential | None, at: FloatArray) -> tuple[dict[str, float], float]:
