@@ -61,23 +61,27 @@ class Flesh:
         """
         both = np.column_stack([self.owners[vertices], _find_majority(self.owners[corners])])
         alone = np.flatnonzero(both[:, 0] == both[:, 1])
-        for row in alone:
-            both[row, 1] = self._beyond_joint(int(both[row, 0]), self.rest[vertices[row]])
+        for bone in np.unique(both[alone, 0]):
+            rows = alone[both[alone, 0] == bone]
+            both[rows, 1] = self._beyond_joint(int(bone), self.rest[vertices[rows]])
         return np.sort(both, axis=1)
 
     def triangle_owners(self) -> NDArray[np.int64]:
         """Bone of every triangle, (k,)."""
         return _find_majority(self.owners[self.triangles])
 
-    def _beyond_joint(self, bone: int, point: FloatArray) -> int:
-        """The bone that the joint of a bone nearest to a point leads to; itself if it has none."""
+    def _beyond_joint(self, bone: int, points: FloatArray) -> NDArray[np.int64]:
+        """The bones that the joints of a bone nearest to points (m, 3) lead to, (m,); itself if it has none."""
         parents, heads = self.skeleton.parents, self.skeleton.heads
         others = [int(child) for child in np.flatnonzero(parents == bone)]
         joints = [heads[child] for child in others]
         if parents[bone] >= 0:
             others.append(int(parents[bone]))
             joints.append(heads[bone])
-        return others[int(np.argmin([np.linalg.norm(point - joint) for joint in joints]))] if others else bone
+        if not others:
+            return np.full(len(points), bone)
+        away = np.linalg.norm(points[:, None] - np.array(joints), axis=2)
+        return np.asarray(np.array(others, np.int64)[np.argmin(away, axis=1)])
 
     def surface_of(self, bone: int) -> FloatArray:
         """Surface points of a bone [m], (k, 3)."""
