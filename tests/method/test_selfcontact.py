@@ -23,6 +23,7 @@ from supple.material import Corotational
 from supple.mesh import TetMesh
 from supple.method import FullSolver, SkinnedModel, SkinnedSolver
 from supple.method.contact_samples import LEARNED, ContactSampler, Shapes, between
+from supple.method.ruled_look import KEEPS, LOOSE, Anchors, Rub, look_again
 from supple.method.selfcontact import RuledTouching, recall_pairs
 from supple.method.selfcontact_training import choose_apart, learn_contacts
 from supple.rig import Held, Skeleton, SkinnedRig
@@ -112,6 +113,51 @@ def test_compiled_rounds_end_where_those_for_everything_end() -> None:
             assert reports[-1].contacts > 0
             assert all(report.contact_settled for report in reports)
     assert np.linalg.norm(ends[1] - ends[0]) < 3e-3 * np.linalg.norm(ends[2] - ends[0])
+
+
+def test_contacts_are_those_of_the_end() -> None:
+    """Looked at after every iteration, so that few are needed, and forces balance with what touches in the end."""
+    rig, held, body, poses = finger()
+    solver = SkinnedSolver(body, rig, trained(), integrator="static", contact=RULES, tolerance=1e-6)
+    reports = run(solver, poses, held)[1]
+    for report in reports:
+        assert report.contacts > 0
+        assert report.contact_settled
+        assert report.newton_iterations == report.contact_rounds <= 12
+        assert report.residual <= 1e-6
+        assert 0.0 < report.milliseconds["contact"] < report.milliseconds["total"]
+
+
+def test_late_looks_keep_what_touched() -> None:
+    """Points, normals and areas too, so that nothing comes and goes; early ones see it as it is now."""
+    rig, held, body, poses = finger()
+    solver = SkinnedSolver(body, rig, trained(), integrator="static", contact=RULES)
+    state = run(solver, poses, held)[0][-1]
+    chosen, q = trained().contacts.choose(rig.skeleton, poses[-1]), state.shapes[0]
+    assert isinstance(solver._touching, RuledTouching)
+    rounds = solver._touching._rounds
+    assert rounds is not None
+    asked = rounds._lead(poses[-1], q, chosen.pairs, chosen.weights)
+    anchors, rub = Anchors.none(len(asked.vertex)), Rub(0.0, 1.0, np.zeros_like(rig.rest), False)
+    nowhere = np.full(len(asked.vertex), -1, np.int32)
+
+    def look(at: np.ndarray, level: int):
+        rounds._place(poses[-1], at, asked.reads)
+        given = nowhere, anchors, level, 0.5, rub, rounds._skin, rounds._slots, rounds._shapes, rounds._x
+        return look_again(asked, *given)
+
+    away = 1.3 * q  # where flesh is elsewhere
+    seen, rows, touch = look(q, LOOSE)
+    kept, kept_rows, held_on = look(away, KEEPS)
+    assert len(rows) > 0
+    assert set(rows) <= set(kept_rows)
+    place = np.searchsorted(kept_rows, rows)
+    np.testing.assert_array_equal(held_on.normal[place], touch.normal)
+    np.testing.assert_array_equal(held_on.along[place], touch.along)
+    np.testing.assert_array_equal(kept.triangle[rows], seen.triangle[rows])
+    now, now_rows, _ = look(away, LOOSE)
+    both = np.intersect1d(rows, now_rows)
+    assert len(both) < len(rows) or (now.normal[both] != seen.normal[both]).any()
 
 
 def test_a_vertex_goes_on_from_the_triangle_of_the_same_bone() -> None:
