@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supple.contact.places import read
+
 __all__ = ["SELF", "Contacts"]
 
 FloatArray = NDArray[np.float64]
@@ -51,7 +53,7 @@ class Contacts:
 
     def gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3)."""
-        return _find_gaps(self.vertices, self.weights, self.offset, x)
+        return _find_gaps(self.vertices, self.weights, self.offset, read(x, self.vertices))
 
     def depth(self, x: FloatArray) -> FloatArray:
         """How deep each contact penetrates at positions x [m], (m,); negative where it is open."""

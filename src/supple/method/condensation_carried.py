@@ -57,6 +57,9 @@ class CarriedStance:
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
         return FrameAnchor(self.R, self.centre, self._shape(q), self._pick(vertices))
 
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> None:
+        return None
+
     def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
         """How far it is from an anchor."""
         s = self._shape(q)

@@ -65,6 +65,9 @@ class FreeStance:
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
         return FrameAnchor(*self.settle(q), np.append(1.0, q[:-RIGID]), self._pick(vertices))
 
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> None:
+        return None
+
     def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
         """How far it is from an anchor."""
         return anchor.measure_frame(self.R, self.centre, np.append(1.0, q[:-RIGID]), self.s, *self.split(q))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.condensation_anchors import SkinAnchor, domain_lengths
+from supple.method.condensation_anchors import PosedAnchor, SkinAnchor, domain_lengths
 from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
 from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
@@ -69,9 +69,15 @@ class SkinnedStance:
         return self.rig.push_forward(self.pose, rest + self.basis.lift(q, vertices), vertices)
 
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> SkinAnchor:
-        if "lengths" not in self.memory or len(self.memory["lengths"]) != len(vertices):
-            self.memory["lengths"] = domain_lengths(self.basis, vertices)
-        return SkinAnchor(self.rig, self.basis, self.pose, q, vertices, self.memory["lengths"])
+        return SkinAnchor(self.rig, self.basis, self.pose, q, vertices, self._measure_rows("lengths", vertices))
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> PosedAnchor:
+        return PosedAnchor(self.basis, self.pose, q, self._measure_rows("all lengths", vertices))
+
+    def _measure_rows(self, name: str, vertices: NDArray[np.int32]) -> FloatArray:
+        if name not in self.memory or len(self.memory[name]) != len(vertices):
+            self.memory[name] = domain_lengths(self.basis, vertices)
+        return self.memory[name]
 
 
 class SkinnedSubspace:
@@ -82,7 +88,10 @@ class SkinnedSubspace:
         self._memory: dict[str, FloatArray] = {}
 
     def stance(self, below: SkinnedState) -> SkinnedStance:
-        return SkinnedStance(self._rig, self._basis, below.pose, self._memory)
+        return self.pose(below.pose)
+
+    def pose(self, pose: FloatArray) -> SkinnedStance:
+        return SkinnedStance(self._rig, self._basis, pose, self._memory)
 
     def coordinates(self, below: SkinnedState) -> FloatArray:
         return np.asarray(below.shapes[0])
@@ -165,7 +174,7 @@ class SkinnedSteps:
         step = self._balance.prepare(self._refresh(held), inputs, pose)
         q, rank, motion = step.begin, len(step.begin), step.motion
         c, M, b = step.loads
-        stance, turn = SkinnedStance(self._rig, self._model.basis, pose), self._balance.turn_between(below.pose, pose)
+        stance, turn = self.subspace.pose(pose), self._balance.turn_between(below.pose, pose)
 
         def carry(x: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
             return self._rig.push_forward(pose, self._rig.pull_back(below.pose, x, vertices), vertices)

@@ -65,6 +65,9 @@ class StillSubspace:
             self._lengths = known, lengths = vertices, row_lengths(self.rows(vertices))
         return StillAnchor(self, q, lengths)
 
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> StillAnchor:
+        return self.anchor(q, vertices)
+
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         q = below.shapes[level]
         return self.place(q, vertices) if level == 0 else self._move(q, vertices)

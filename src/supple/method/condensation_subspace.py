@@ -70,6 +70,9 @@ class Stance(Protocol):
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> Anchor:
         """What bounds how far chosen vertices are taken from where they are now."""
 
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> Anchor | None:
+        """The same for as long as nothing but coordinates moves, with lengths that stay; None where a frame does."""
+
 
 class Subspace(Protocol):
     """Reads states."""
