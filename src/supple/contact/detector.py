@@ -90,11 +90,11 @@ class Detector:
         from the last step: a vertex in a fold lies on several triangles, of which a look finds one.
         """
         check_placed(inputs, len(self.colliders))
-        travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
+        travel = _lengths((predicted - x)[self._vertices]) + _NEAR * self.edge
         found = []
         for number, (begin, end) in enumerate(zip(inputs.begin.colliders, inputs.end.colliders, strict=True)):
             carried = end.move(begin.localise(x))  # as the collider sees the vertex at the beginning
-            margin = travel + np.linalg.norm((carried - x)[self._vertices], axis=1)
+            margin = travel + _lengths((carried - x)[self._vertices])
             met = touch_colliders(
                 self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
                 self._vertices, self._areas, margin, self.settings.thickness,
@@ -180,3 +180,7 @@ class Detector:
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
         keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ki,ki->k", vectors, vectors)))
