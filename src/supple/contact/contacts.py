@@ -6,6 +6,7 @@ points away from what is touched. It penetrates where n·d < 0.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -50,6 +51,17 @@ class Contacts:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @cached_property
+    def are_of_vertices(self) -> bool:
+        """Whether none of them is of two edges."""
+        return bool((self.weights[:, 0] == 1.0).all())
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """One for each source and vertex, (m,); ascending where all are of vertices."""
+        source, vertex = self.source.astype(np.int64), self.vertices[:, 0].astype(np.int64)
+        return np.asarray(((source + 1) << 54) + (vertex << 27), np.int64)
 
     def gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3)."""

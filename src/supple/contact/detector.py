@@ -97,11 +97,11 @@ class Detector:
         return join((*found, self._foresee_own(x, predicted, known)))
 
     def _foresee_colliders(self, x: FloatArray, predicted: FloatArray, inputs: Inputs) -> list[Contacts]:
-        travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
+        travel = _lengths((predicted - x)[self._vertices]) + _NEAR * self.edge
         found = []
         for number, (begin, end) in enumerate(zip(inputs.begin.colliders, inputs.end.colliders, strict=True)):
             carried = end.move(begin.localise(x))  # as the collider sees the vertex at the beginning
-            margin = travel + np.linalg.norm((carried - x)[self._vertices], axis=1)
+            margin = travel + _lengths((carried - x)[self._vertices])
             met = touch_colliders(
                 self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
                 self._vertices, self._areas, margin, self.settings.thickness,
@@ -123,10 +123,12 @@ class Detector:
         is, how much it stands for, and where α holds it.
         """
         check_placed(inputs, len(self.colliders))
-        met = touch_colliders(
-            self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
-            self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
-        )  # fmt: skip
+        met = Contacts.none()
+        if self.colliders:
+            met = touch_colliders(
+                self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
+                self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
+            )  # fmt: skip
         found = met = self._face(met, x)
         if self._self is not None:
             known = NO_PAIRS if previous is None else list_pairs(previous)
@@ -188,3 +190,7 @@ class Detector:
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
         keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ki,ki->k", vectors, vectors)))

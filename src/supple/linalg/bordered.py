@@ -124,11 +124,10 @@ class Bordered:
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def fold_rows(rows, begin, end, columns, blocks, first, U):
-    """A U_s of chosen block rows, each from its block `begin` to its block `end`, (k, 3, r); U (s, 3, r) belongs to
-    columns from `first` on."""
+def fold_rows(rows, begin, end, columns, blocks, first, U, out):
+    """Add A U_s of chosen block rows, each from its block `begin` to its block `end`, to out (k, 3, r); U (s, 3, r)
+    belongs to columns from `first` on."""
     rank = U.shape[2]
-    out = np.zeros((len(rows), 3, rank))
     for k in range(len(rows)):
         row = rows[k]
         y0, y1, y2 = out[k, 0], out[k, 1], out[k, 2]
@@ -142,7 +141,6 @@ def fold_rows(rows, begin, end, columns, blocks, first, U):
                 y0[j] += a * p + b * s + c * t
                 y1[j] += d * p + e * s + f * t
                 y2[j] += g * p + h * s + i * t
-    return out
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})

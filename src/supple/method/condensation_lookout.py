@@ -6,7 +6,7 @@ placed. The bound is taken anew when it is used up, so that most steps cost noth
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -46,10 +46,15 @@ class Watched:
     """Places of those that pins do not hold wholly."""
     bound: "Bound | None" = None
     """How long the list is good for; None: for ever."""
+    _known: dict[str, tuple[IntArray, NDArray[np.intp], NDArray[np.intp]]] = field(default_factory=dict)
 
     def place(self, follow: Callable[[IntArray], FloatArray], full: IntArray, x: FloatArray) -> FloatArray:
         """A field over the list, (c, 3): of full vertices as given, of others as the subspace has it."""
-        return _overlay(follow, self.vertices, full, x)
+        out = follow(self.vertices)
+        if len(full) and len(out):
+            where, own = self._find(full)
+            out[where] = x[own]
+        return out
 
     def place_at(self, stance: Stance, q: FloatArray, full: IntArray, x: FloatArray) -> FloatArray:
         """Positions over the list [m], (c, 3); where the list is of all vertices they are made as they are asked for,
@@ -59,6 +64,15 @@ class Watched:
         moment = StanceMoment.of(stance, q, self.vertices)
         make = partial(_overlay, partial(stance.place, q), full=full, x=x)
         return Places(len(self.vertices), make, moment, full).as_array()
+
+    def _find(self, full: IntArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Places of full vertices in the list, and in their own; the last ones are kept, for they often stay."""
+        known = self._known.get("full")
+        if known is None or known[0] is not full:
+            where = np.minimum(np.searchsorted(self.vertices, full), len(self.vertices) - 1)
+            own = np.flatnonzero(self.vertices[where] == full)
+            self._known["full"] = known = full, where[own], own
+        return known[1], known[2]
 
 
 def _overlay(

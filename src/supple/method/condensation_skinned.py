@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.condensation_anchors import PosedAnchor, SkinAnchor, domain_lengths
-from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
+from supple.method.condensation_subspace import (
+    Ahead,
+    Part,
+    Piece,
+    Quadratic,
+    Ruled,
+    Vertices,
+    fit_left,
+    one_part,
+    one_piece,
+)
 from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_balance import Balance
@@ -49,6 +59,12 @@ class SkinnedStance:
         """A U, (k, 3, r)."""
         A, _ = self.rig.frames(self.pose, vertices)
         return np.asarray(A @ self.basis.rows(np.arange(len(self.rig.rest)) if vertices is None else vertices))
+
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        if isinstance(self.basis, Basis):
+            return one_part(self.rows(vertices))
+        A, _ = self.rig.frames(self.pose, vertices)
+        return [Part(where, at, A[where] @ rows) for where, at, rows in self.basis.pick(vertices)]
 
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         if isinstance(self.basis, Basis):
@@ -86,6 +102,7 @@ class SkinnedSubspace:
     def __init__(self, rig: SkinnedRig, basis: Basis | DomainBases, particles: Particles) -> None:
         self._rig, self._basis, self._particles = rig, basis, particles
         self._memory: dict[str, FloatArray] = {}
+        self._rates: tuple[SkinnedState, Vertices, tuple[FloatArray, FloatArray]] | None = None
 
     def stance(self, below: SkinnedState) -> SkinnedStance:
         return self.pose(below.pose)
@@ -99,7 +116,9 @@ class SkinnedSubspace:
     def field(self, below: SkinnedState, level: int, vertices: Vertices = None) -> FloatArray:
         if level == 0:
             return self.stance(below).place(below.shapes[0], vertices)
-        return lift_rates(self._rig, self._basis, below, vertices)[level - 1]
+        if self._rates is None or self._rates[0] is not below or self._rates[1] is not vertices:
+            self._rates = below, vertices, lift_rates(self._rig, self._basis, below, vertices)  # both in one go
+        return self._rates[2][level - 1].copy()
 
     def fold(self, below: SkinnedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> SkinnedState:
         """Velocities are differences, so that what the vertices had one step ago is folded back, too."""

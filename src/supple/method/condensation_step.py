@@ -293,11 +293,9 @@ class CondensedStep:
         )  # fmt: skip
         if beta > 0.0 and not self._still:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
-        self._step, terms = step, step.terms(self._begin)
-        acting = ("elastic force", "external force")
-        self.resting = np.sum(list(terms.values()), axis=0)
-        self._reference = sum(measure(region, terms[name]) for name in acting)
-        self._leaning = sum(lean(footing, terms[name]) for name in acting)
+        self._step, (self.resting, *acting) = step, step.balance(self._begin)
+        self._reference = sum(measure(region, force) for force in acting)
+        self._leaning = sum(lean(footing, force) for force in acting)
 
     def _name(self, potential: ContactPotential | None) -> IntArray:
         """Vertices that contacts and grabs pull at."""

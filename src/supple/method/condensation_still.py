@@ -12,12 +12,14 @@ from supple.elastic import VISCOUS, Body
 from supple.method.condensation_anchors import StillAnchor, row_lengths
 from supple.method.condensation_subspace import (
     Ahead,
+    Part,
     Piece,
     Quadratic,
     Ruled,
     Subspace,
     Vertices,
     fit_left,
+    one_part,
     one_piece,
 )
 from supple.method.reduced import ReducedSolver
@@ -46,6 +48,9 @@ class StillSubspace:
 
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self._rows if vertices is None else self._rows[vertices]
+
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        return one_part(self.rows(vertices))
 
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         return one_piece(self.rows(copies))

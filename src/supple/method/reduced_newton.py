@@ -26,8 +26,8 @@ from supple.linalg.dense import cholesky, cholesky_solve
 from supple.linalg.vectors import add_to, are_equal, copy_into
 
 __all__ = [
-    "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "is_large",
-    "minimise_whole", "newton_kernel", "square_kernel",
+    "CAPPED", "CONVERGED", "WHOLE", "Found", "Given", "LoadLoops", "Scratch", "SpaceLoops", "call_materials",
+    "is_large", "minimise_whole", "newton_kernel", "square_kernel",
 ]  # fmt: skip
 
 Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -117,7 +117,8 @@ def newton_kernel(
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     space = space or WHOLE
-    names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
+    names = {**call_materials(loops), **loads._asdict(), **space._asdict()}
+    names["square"] = square_kernel(loops, large, space)
     kind = f"{loops.name}_{loads.name}_{space.name}"
     names["descend"] = compile_copy(_descend, kind, names)
     # Called once: by itself it would be compiled once more
@@ -128,11 +129,11 @@ def newton_kernel(
 @cache
 def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = None) -> Callable[..., Any]:
     """The compiled stiffness of a kind of space, by default that of a whole body."""
-    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", _materials(loops), parallel=large)
+    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", call_materials(loops), parallel=large)
 
 
 @cache
-def _materials(loops: PointLoops) -> dict[str, Any]:
+def call_materials(loops: PointLoops) -> dict[str, Any]:
     """The loops, called where they are: they take most of the compiler's time and of a step's, which calls them often
     and for all elements at once."""
     F, table, bounds = float64[::1], float64[:, ::1], int64[::1]
