@@ -48,6 +48,7 @@ class _Clusters:
         self.at, self.lengths = np.zeros((len(members), 3)), np.zeros((self.size, 0))
         self.when, self.used = np.zeros(self.size, np.int32), np.zeros(self.size)
         """The moment in which each was last measured, and how far it had moved then [m]."""
+        self._longest: FloatArray | None = None  # what the lengths are of
 
     def hold(self, vertices: IntArray) -> NDArray[np.bool_]:
         """Which of them have some of the vertices."""
@@ -63,7 +64,9 @@ class _Clusters:
         """All of them are at x [m], (n, 3)."""
         self.at, self.when[:], self.used[:] = x[self.members], 0, 0.0
         lengths = moment.lengths
-        self.lengths = np.zeros((self.size, lengths.shape[1]))
+        if self._longest is lengths:
+            return
+        self._longest, self.lengths = lengths, np.zeros((self.size, lengths.shape[1]))
         filled = np.flatnonzero(np.diff(self.start))
         if len(filled):
             self.lengths[filled] = np.maximum.reduceat(lengths[self.members], self.start[filled])

@@ -75,9 +75,7 @@ class Watched:
         return known[1], known[2]
 
 
-def _overlay(
-    follow: Callable[[IntArray], FloatArray], vertices: IntArray, full: IntArray, x: FloatArray
-) -> FloatArray:
+def _overlay(follow: Callable[[IntArray], FloatArray], vertices: IntArray, full: IntArray, x: FloatArray) -> FloatArray:
     """A field over some vertices, (c, 3): of full ones as given, of others as the subspace has it."""
     if not len(full) or not len(vertices):
         return follow(vertices)
