@@ -99,7 +99,8 @@ class LazyCandidates:
         self._leaves = _Clusters(tree.corner_start, tree.corners, count)
         self._half = 0.5 * pad - _ROUND_OFF * float(np.ptp(whole.rest, axis=0).max())
         self._moments: list[Moment] = []
-        self._near = Near(*(np.zeros(0, np.int32),) * 4)
+        nobody = np.zeros(0, np.int32)
+        self._near = Near(nobody, np.zeros(1, np.int64), nobody, nobody)
         self._pairs = np.zeros((2, 0), np.int32)  # places of vertices among those of the surface, and their tets
         self._group_of, self._leaf_of = np.empty(len(whole.vertices), np.int32), np.empty(len(whole.tets), np.int32)
         self._group_of[groups.order] = np.repeat(np.arange(groups.leaves, dtype=np.int32), np.diff(groups.start))

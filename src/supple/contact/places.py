@@ -10,7 +10,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Moment", "Places", "read"]
+__all__ = ["Moment", "Places", "as_places", "read"]
 
 FloatArray = NDArray[np.float64]
 
@@ -76,6 +76,12 @@ class Places:
         return self.read(np.arange(len(self._x)))
 
 
+def as_places(x: object) -> Places | None:
+    """What somebody takes for an array, where it is made as it is asked for."""
+    return x if isinstance(x, Places) else None
+
+
 def read(x: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
     """An array of all positions [m], (n, 3), of which those of some vertices are going to be read."""
-    return x.read(vertices) if isinstance(x, Places) else x
+    places = as_places(x)
+    return x if places is None else places.read(vertices)

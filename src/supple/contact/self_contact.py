@@ -12,7 +12,7 @@ from supple.contact.facing import facing_shares
 from supple.contact.inside import find_inside
 from supple.contact.lazy_candidates import LazyCandidates
 from supple.contact.neighbourhood import Neighbourhood
-from supple.contact.places import Places, read
+from supple.contact.places import Places, as_places, read
 from supple.contact.rest_surface import RestSurface
 from supple.contact.shell import find_before
 from supple.contact.touched import BEYOND, Fans, drop, project
@@ -109,17 +109,22 @@ class SelfContact:
 
     def find(self, x: FloatArray) -> Touching:
         """Vertices inside the body or within its thickness at positions x [m], (n, 3)."""
-        if isinstance(x, Places) and x.moment is not None:
-            if self._lazily is None:
-                self._lazily = LazyCandidates(self._near, _LAZY_ROOM * self.edge)
-            vertices, start, listed, reads = self._lazily.near(x)
-            at = x.read(reads)
-            if self.thickness > 0.0:
-                at = x.read(self.triangles[self.fans.list_faces(vertices)])
-            return self._touch(vertices, *self._locate(vertices, start, listed, at), x)
+        places = as_places(x)
+        if places is not None and places.moment is not None:
+            return self._find_lazily(places)
         x = np.ascontiguousarray(x, dtype=np.float64)
         start, listed = self._near.near(x[self.vertices], x)
         return self._touch(self.vertices, *self._locate(self.vertices, start, listed, x), x)
+
+    def _find_lazily(self, x: Places) -> Touching:
+        """The same, where positions are made as they are asked for."""
+        if self._lazily is None:
+            self._lazily = LazyCandidates(self._near, _LAZY_ROOM * self.edge)
+        vertices, start, listed, reads = self._lazily.near(x)
+        at = x.read(reads)
+        if self.thickness > 0.0:
+            at = x.read(self.triangles[self.fans.list_faces(vertices)])
+        return self._touch(vertices, *self._locate(vertices, start, listed, at), x.as_array())
 
     def find_brute(self, x: FloatArray) -> Touching:
         """What `find` gives, every surface vertex tested against every tet."""
