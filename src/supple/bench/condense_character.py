@@ -20,19 +20,16 @@ from supple.rig import Held, SkinnedRig, find_bone_crossings, heat_weights, hold
 from supple.shape import make_character, make_shape
 from supple.solve import Gravity, Inputs, Moment, Placement
 
-__all__ = ["CASES", "Sketch", "make_case"]
+__all__ = ["CASES", "FLESH", "STEP", "TOLERANCE", "WALLS", "Sketch", "make_case", "place_around", "record_flesh"]
 
 FloatArray = NDArray[np.float64]
-_FLESH = Corotational(young=2e4, poisson=0.3)
-_TOLERANCE, _STEP = 0.01, 1.0 / 60.0
+FLESH = Corotational(young=2e4, poisson=0.3)
+TOLERANCE, STEP = 0.01, 1.0 / 60.0
 _SHOVE = 20.0  # [m/s²] by which flesh is learned from at rest
 _PACE = 6  # steps from a learned pose to the next, where flesh is learned from in motion
 _INTO = {"floor": 0.02, "walls": 0.06}  # sizes of the body that these go into it
-_AROUND = {
-    "nothing": (),
-    "floor": (Plane((0.0, 1.0, 0.0)),),
-    "walls": (Plane((1.0, 0.0, 0.0)), Plane((-1.0, 0.0, 0.0)), Plane((0.0, -1.0, 0.0))),
-}
+WALLS = Plane((1.0, 0.0, 0.0)), Plane((-1.0, 0.0, 0.0)), Plane((0.0, -1.0, 0.0))
+_AROUND = {"nothing": (), "floor": (Plane((0.0, 1.0, 0.0)),), "walls": WALLS}
 
 
 class Sketch(NamedTuple):
@@ -83,12 +80,12 @@ def make_case(name: str, size: str, frames: int | None = None) -> Case:
     moves, colliders, step = (
         sketch.around == "walls",
         _AROUND[sketch.around],
-        _STEP if sketch.around == "walls" else 1.0,
+        STEP if sketch.around == "walls" else 1.0,
     )
     mesh, character = make_shape(sketch.shape, elements=count), make_character(sketch.shape)
     rig = SkinnedRig(character.skeleton, heat_weights(mesh, character.skeleton), mesh.vertices)
     held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, character.skeleton))
-    body = Body.build(mesh, _FLESH, held.pins, Damping(mass=2.0) if moves else Damping())
+    body = Body.build(mesh, FLESH, held.pins, Damping(mass=2.0) if moves else Damping())
 
     def go(keys: Sequence[str], steps: int, share: float = 1.0) -> FloatArray:
         return _go_through(np.array([rig.neutral, *(share * character.poses[key] for key in keys)]), steps)
@@ -96,11 +93,13 @@ def make_case(name: str, size: str, frames: int | None = None) -> Case:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what training misses shows in the errors
         learned = go(sketch.learned, _PACE * poses if moves else poses)
-        learned, shapes = _record(body, rig, held, learned, step if moves else None)
-        model = train_articulated(body, rig, learned, shapes, np.random.default_rng(0), rank=rank, tolerance=_TOLERANCE)
+        learned, shapes = record_flesh(body, rig, held, learned, step if moves else None)
+        model = train_articulated(body, rig, learned, shapes, np.random.default_rng(0), rank=rank, tolerance=TOLERANCE)
     played = go(sketch.played, frames or usual, sketch.share)
     moments = [
-        Moment(k * step, held.targets(pose), (), _place(sketch.around, mesh.vertices, k / (len(played) - 1)), pose)
+        Moment(
+            k * step, held.targets(pose), (), place_around(sketch.around, mesh.vertices, k / (len(played) - 1)), pose
+        )
         for k, pose in enumerate(played)
     ]
     inputs = [Inputs(begin, end) for begin, end in pairwise(moments)]
@@ -116,7 +115,7 @@ def _go_through(keys: FloatArray, steps: int) -> FloatArray:
     return np.asarray((1.0 - share) * keys[low] + share * keys[low + 1])
 
 
-def _record(
+def record_flesh(
     body: Body, rig: SkinnedRig, held: Held, poses: FloatArray, step: float | None
 ) -> tuple[FloatArray, FloatArray]:
     """Poses (k, p) and shapes without contact in them [m], (k, n, 3): as flesh lags behind bones that take a `step` [s]
@@ -139,7 +138,7 @@ def _record(
     return np.array(known), np.array(shapes)
 
 
-def _place(around: str, rest: FloatArray, time: float) -> tuple[Placement, ...]:
+def place_around(around: str, rest: FloatArray, time: float) -> tuple[Placement, ...]:
     """Where colliders are at a share of the run: a floor below; walls to the left, to the right and above, which come
     for a third of it, stay for another, and go."""
     if around == "nothing":

@@ -40,8 +40,10 @@ class Candidates:
         other, or `pad` [m] farther apart."""
         self.tree = BoxTree.build(rest, tets, _TETS)
         """Over the tets."""
-        self._tets, self._vertices, self._around, self._pad = tets, vertices, around, pad + thickness
-        self._groups = BoxTree.build(rest[vertices], np.arange(len(vertices), dtype=np.int32)[:, None])
+        self.rest, self.tets, self.vertices, self.thickness = rest, tets, vertices, thickness
+        self._around, self._pad = around, pad + thickness
+        self.groups = BoxTree.build(rest[vertices], np.arange(len(vertices), dtype=np.int32)[:, None])
+        """Over the vertices, by their places in the list."""
         self._room = pad - _ROUND_OFF * float(np.ptp(rest, axis=0).max())
         self._own_start, self._own = _list_own_leaves(self.tree, tets, vertices, around)
         self._mass = np.ones(len(rest))
@@ -67,13 +69,29 @@ class Candidates:
         return _find_way(points, points_then, *motion) + _find_way(x, then, *motion) <= self._room
 
     def _gather(self, points: FloatArray, x: FloatArray) -> tuple[NDArray[np.int64], IntArray]:
-        groups, leaf_boxes = self._groups.refit(points), self.tree.refit(x)
-        groups[:, :3] -= self._pad
-        groups[:, 3:] += self._pad
-        pairs = cross_trees(groups, leaf_boxes)
+        return self.list_near(points, self.tree.box_things(x, self.tets), self._pad)
+
+    def list_near(
+        self,
+        points: FloatArray,
+        boxes: FloatArray,
+        pad: float,
+        groups: NDArray[np.bool_] | None = None,
+        leaves: NDArray[np.bool_] | None = None,
+    ) -> tuple[NDArray[np.int64], IntArray]:
+        """Starts, (k + 1,), and tets of the lists of points [m], (k, 3), whose boxes [m], (m, 6), leaf by leaf, are
+        within `pad` [m]; of some groups of points or leaves of tets alone, where those are given."""
+        fitted, leaf_boxes = self.groups.refit(points), self.tree.join_boxes(boxes)
+        fitted[:, :3] -= pad
+        fitted[:, 3:] += pad
+        pairs = cross_trees(fitted, leaf_boxes)
+        start, listed = pairs.start, pairs.leaves
+        if groups is not None and leaves is not None:
+            kept = np.repeat(groups, np.diff(start)) | leaves[listed]
+            start, listed = np.concatenate([[0], np.cumsum(kept)])[start], listed[kept]
         found: tuple[NDArray[np.int64], IntArray] = _list_near(
-            points, self._pad, self._vertices, self._groups.start, self._groups.order, pairs.start, pairs.leaves,
-            leaf_boxes, self.tree.start, self.tree.order, self.tree.box_things(x, self._tets), self._tets,
+            points, pad, self.vertices, self.groups.start, self.groups.order, start, listed,
+            leaf_boxes, self.tree.start, self.tree.order, boxes, self.tets,
             self._own_start, self._own, self._around,
         )  # fmt: skip
         return found

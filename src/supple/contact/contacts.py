@@ -6,10 +6,13 @@ points away from what is touched. It penetrates where n·d < 0.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from supple.contact.places import read
 
 __all__ = ["SELF", "Contacts"]
 
@@ -49,9 +52,20 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.source)
 
+    @cached_property
+    def are_of_vertices(self) -> bool:
+        """Whether none of them is of two edges."""
+        return bool((self.weights[:, 0] == 1.0).all())
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """One for each source and vertex, (m,); ascending where all are of vertices."""
+        source, vertex = self.source.astype(np.int64), self.vertices[:, 0].astype(np.int64)
+        return np.asarray(((source + 1) << 54) + (vertex << 27), np.int64)
+
     def gap(self, x: FloatArray) -> FloatArray:
         """d at positions x [m], (m, 3)."""
-        return _find_gaps(self.vertices, self.weights, self.offset, x)
+        return _find_gaps(self.vertices, self.weights, self.offset, read(x, self.vertices))
 
     def depth(self, x: FloatArray) -> FloatArray:
         """How deep each contact penetrates at positions x [m], (m,); negative where it is open."""

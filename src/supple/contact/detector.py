@@ -13,6 +13,7 @@ from supple.contact.edges import EdgeContact
 from supple.contact.facing import facing_shares
 from supple.contact.own_sides import find_from, find_on_way
 from supple.contact.placed import check_placed
+from supple.contact.places import read
 from supple.contact.self_contact import SelfContact
 from supple.contact.sets import NO_PAIRS, SAME_SIDE, anchor, choose, is_in, join, keep_areas, list_pairs
 from supple.contact.settings import ContactSettings
@@ -90,19 +91,23 @@ class Detector:
         from the last step: a vertex in a fold lies on several triangles, of which a look finds one.
         """
         check_placed(inputs, len(self.colliders))
-        travel = np.linalg.norm((predicted - x)[self._vertices], axis=1) + _NEAR * self.edge
+        found = self._foresee_colliders(np.asarray(x), np.asarray(predicted), inputs) if self.colliders else []
+        if self._self is None:
+            return join(found)
+        return join((*found, self._foresee_own(x, predicted, known)))
+
+    def _foresee_colliders(self, x: FloatArray, predicted: FloatArray, inputs: Inputs) -> list[Contacts]:
+        travel = _lengths((predicted - x)[self._vertices]) + _NEAR * self.edge
         found = []
         for number, (begin, end) in enumerate(zip(inputs.begin.colliders, inputs.end.colliders, strict=True)):
             carried = end.move(begin.localise(x))  # as the collider sees the vertex at the beginning
-            margin = travel + np.linalg.norm((carried - x)[self._vertices], axis=1)
+            margin = travel + _lengths((carried - x)[self._vertices])
             met = touch_colliders(
                 self.colliders[number : number + 1], (begin,), (end,), inputs.duration, carried,
                 self._vertices, self._areas, margin, self.settings.thickness,
             )  # fmt: skip
             found.append(self._face(replace(met, source=np.full(len(met), number, np.int32)), x))
-        if self._self is None:
-            return join(found)
-        return join((*found, self._foresee_own(x, predicted, known)))
+        return found
 
     def still_near(self, pairs: IntArray, x: FloatArray) -> IntArray:
         """Pairs of vertex and triangle, (k, 2), that are not apart by more than a mean edge at x [m], (n, 3)."""
@@ -118,10 +123,12 @@ class Detector:
         is, how much it stands for, and where α holds it.
         """
         check_placed(inputs, len(self.colliders))
-        met = touch_colliders(
-            self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
-            self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
-        )  # fmt: skip
+        met = Contacts.none()
+        if self.colliders:
+            met = touch_colliders(
+                self.colliders, inputs.begin.colliders, inputs.end.colliders, inputs.duration, x,
+                self._vertices, self._areas, _NEAR * self.edge, self.settings.thickness, previous,
+            )  # fmt: skip
         found = met = self._face(met, x)
         if self._self is not None:
             known = NO_PAIRS if previous is None else list_pairs(previous)
@@ -154,8 +161,11 @@ class Detector:
 
     def _face(self, met: Contacts, x: FloatArray) -> Contacts:
         """Contacts with colliders that stand for no more than what faces these at x [m], (n, 3)."""
+        if not len(met):
+            return met
         vertices = np.ascontiguousarray(met.vertices[:, 0])
-        shares = facing_shares(vertices, met.normal, self._triangles, self._fans, self._triangle_areas, x)
+        at = read(x, self._triangles[self._fans.list_faces(vertices)])
+        shares = facing_shares(vertices, met.normal, self._triangles, self._fans, self._triangle_areas, at)
         return replace(met, area=shares * met.area)
 
     def _add_edges(self, found: Contacts, x: FloatArray) -> Contacts:
@@ -180,3 +190,7 @@ class Detector:
         trembles = np.bincount(known[:, 0])[again.vertices[:, 0]] > 1
         keep = ~same | trembles | (alike < SAME_SIDE)
         return join((found, choose(again, keep & ~is_in(again, found, places=True))))
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.einsum("ki,ki->k", vectors, vectors)))

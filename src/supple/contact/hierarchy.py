@@ -54,6 +54,12 @@ class BoxTree:
         _fit(x, self.corner_start, self.corners, boxes)
         return boxes
 
+    def join_boxes(self, things: FloatArray) -> FloatArray:
+        """Boxes of all nodes, (2 leaves, 6), from those of the things, (p, 6), leaf by leaf."""
+        boxes = np.empty((2 * self.leaves, 6))
+        _join_boxes(self.start, things, boxes)
+        return boxes
+
     def box_things(self, x: FloatArray, things: IntArray) -> FloatArray:
         """Boxes of the things, (p, k), themselves at positions x [m], (p, 6), leaf by leaf."""
         boxes = np.empty((len(things), 6))
@@ -110,12 +116,31 @@ def _fit(x: FloatArray, start: IntArray, corners: IntArray, boxes: FloatArray) -
         node = leaves + leaf
         boxes[node, 0], boxes[node, 1], boxes[node, 2] = low0, low1, low2
         boxes[node, 3], boxes[node, 4], boxes[node, 5] = high0, high1, high2
-    for node in range(leaves - 1, 0, -1):
+    _join_up(boxes)
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _join_up(boxes: FloatArray) -> None:
+    """Fill the boxes above the leaves."""
+    for node in range(len(boxes) // 2 - 1, 0, -1):
         for axis in range(3):
             boxes[node, axis] = min(boxes[2 * node, axis], boxes[2 * node + 1, axis])
             boxes[node, 3 + axis] = max(boxes[2 * node, 3 + axis], boxes[2 * node + 1, 3 + axis])
     for axis in range(6):
         boxes[0, axis] = 0.0
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _join_boxes(start: IntArray, things: FloatArray, boxes: FloatArray) -> None:
+    leaves = len(start) - 1
+    for leaf in range(leaves):
+        for axis in range(3):
+            boxes[leaves + leaf, axis], boxes[leaves + leaf, 3 + axis] = np.inf, -np.inf
+        for entry in range(start[leaf], start[leaf + 1]):
+            for axis in range(3):
+                boxes[leaves + leaf, axis] = min(boxes[leaves + leaf, axis], things[entry, axis])
+                boxes[leaves + leaf, 3 + axis] = max(boxes[leaves + leaf, 3 + axis], things[entry, 3 + axis])
+    _join_up(boxes)
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})

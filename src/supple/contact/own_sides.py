@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.places import read
 from supple.contact.self_contact import SelfContact, Touching
 from supple.contact.touched import BEYOND, drop
 from supple.linalg.rigid import fit_rigid
@@ -39,7 +40,8 @@ def find_from(contact: SelfContact, x: FloatArray, known: IntArray) -> Touching:
     inside = touches & (found.tet[row] >= 0) if len(found) else touches
     turned = np.zeros(len(seen), bool)
     turned[touches] = np.einsum("mi,mi->m", seen.normal[touches], found.normal[row[touches]]) < _TURNED
-    foot = drop(x[seen.vertex], seen.triangle, contact.triangles, x)[0]
+    at = read(x, np.concatenate([seen.vertex, contact.triangles[seen.triangle].ravel()]))
+    foot = drop(at[seen.vertex], seen.triangle, contact.triangles, at)[0]
     before = foot.min(axis=1, initial=0.0) >= _ON_EDGE
     out = turned & ~inside  # within the thickness of what it looks at now, perhaps behind what it touched
     turned[out] = (before & (seen.depth > contact.thickness))[out]
@@ -59,6 +61,9 @@ def find_on_way(contact: SelfContact, x: FloatArray, end: FloatArray, known: Int
 
     All of the way is looked at, in strides so short that no part half as thin as a mean edge is missed.
     """
+    if x is end:
+        return find_from(contact, end, known)
+    x, end = np.asarray(x), np.asarray(end)
     R, c = fit_rigid(end, x, np.ones(len(x)))
     way = np.linalg.norm((end - x @ R.T - c)[contact.vertices], axis=1).max(initial=0.0)
     looks = max(1, min(_MOST_LOOKS, math.ceil(2.0 * float(way) / (_STRIDE * contact.edge)))) if np.isfinite(way) else 1

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.collider import Collider
 from supple.contact.contacts import Contacts
 from supple.contact.detector import Detector
+from supple.contact.places import read
 from supple.contact.rule_look import Skin, look_closely
 from supple.contact.self_contact import Touching
 from supple.contact.settings import ContactSettings
@@ -76,6 +77,7 @@ class RuledDetector(Detector):
         own = self.own
         vertices, triangle = (np.ascontiguousarray(side) for side in self._pairs.T)  # where the step began
         nowhere, reads = np.full(len(vertices), -1, np.int32), self.reads()
+        places, x = x, read(x, reads)
         slots, room = np.full(len(x), -1, np.int32), np.empty(len(x), np.int32)
         slots[reads] = np.arange(len(reads))
         held = walk_all(vertices, triangle, nowhere, x, slots, len(reads), room, self.skin, self.shallows)
@@ -86,7 +88,7 @@ class RuledDetector(Detector):
         _, first, place = np.unique(now, axis=0, return_index=True, return_inverse=True)
         weights = np.bincount(place.ravel(), self._weights[rows], len(first))
         touching = Touching(vertices, seen.triangle, seen.barycentric, seen.normal, seen.depth, held.tet)
-        found = own.to_contacts(touching.choose(rows[first]), x)
+        found = own.to_contacts(touching.choose(rows[first]), places)
         return replace(found, area=weights * found.area)
 
 

@@ -10,7 +10,9 @@ from supple.contact.candidates import Candidates
 from supple.contact.contacts import SELF, Contacts
 from supple.contact.facing import facing_shares
 from supple.contact.inside import find_inside
+from supple.contact.lazy_candidates import LazyCandidates
 from supple.contact.neighbourhood import Neighbourhood
+from supple.contact.places import Places, as_places, read
 from supple.contact.rest_surface import RestSurface
 from supple.contact.shell import find_before
 from supple.contact.touched import BEYOND, Fans, drop, project
@@ -23,6 +25,7 @@ __all__ = ["SelfContact", "Touching"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROOM = 0.1  # mean edges that vertices and tets may come nearer to each other before all are looked at again
+_LAZY_ROOM = 0.3  # the same, cluster by cluster, where positions are made as they are asked for
 _SLACK = 0.05  # mean edges by which a vertex may be beyond a rim until the thickness pushes it outward
 _AT_ONCE = 64  # vertices, where all are tested against all tets
 REST_DISTANCE = 1.8  #: longest edges within which a vertex's own surroundings lie
@@ -100,14 +103,28 @@ class SelfContact:
         self._slack, self._reach = (_SLACK * self.edge, thickness + _SLACK * self.edge) if thickness else (np.inf, 0.0)
         room = _ROOM * self.edge
         self._near = Candidates(mesh.vertices, mesh.tets, self.vertices, self._around, room, self._reach)
+        self._lazily: LazyCandidates | None = None
         self.tree = self._near.tree
         """Over the tets."""
 
     def find(self, x: FloatArray) -> Touching:
         """Vertices inside the body or within its thickness at positions x [m], (n, 3)."""
+        places = as_places(x)
+        if places is not None and places.moment is not None:
+            return self._find_lazily(places)
         x = np.ascontiguousarray(x, dtype=np.float64)
         start, listed = self._near.near(x[self.vertices], x)
-        return self._touch(*self._locate(self.vertices, start, listed, x), x)
+        return self._touch(self.vertices, *self._locate(self.vertices, start, listed, x), x)
+
+    def _find_lazily(self, x: Places) -> Touching:
+        """The same, where positions are made as they are asked for."""
+        if self._lazily is None:
+            self._lazily = LazyCandidates(self._near, _LAZY_ROOM * self.edge)
+        vertices, start, listed, reads = self._lazily.near(x)
+        at = x.read(reads)
+        if self.thickness > 0.0:
+            at = x.read(self.triangles[self.fans.list_faces(vertices)])
+        return self._touch(vertices, *self._locate(vertices, start, listed, at), x.as_array())
 
     def find_brute(self, x: FloatArray) -> Touching:
         """What `find` gives, every surface vertex tested against every tet."""
@@ -118,7 +135,7 @@ class SelfContact:
             start, listed = len(everything) * np.arange(len(some) + 1), np.tile(everything, len(some))
             parts.append(self._locate(some, start, listed, x))
         tet, triangle, before = np.concatenate(parts, axis=1)
-        return self._touch(tet, triangle, before, x)
+        return self._touch(self.vertices, tet, triangle, before, x)
 
     def _locate(
         self, vertices: IntArray, start: NDArray[np.int64], listed: IntArray, x: FloatArray
@@ -137,14 +154,16 @@ class SelfContact:
         )  # fmt: skip
         return tet, triangle, before
 
-    def _touch(self, tet: IntArray, triangle: IntArray, before: IntArray, x: FloatArray) -> Touching:
-        """What the surface vertices touch; x is read around their triangles only."""
+    def _touch(
+        self, vertices: IntArray, tet: IntArray, triangle: IntArray, before: IntArray, x: FloatArray
+    ) -> Touching:
+        """What vertices of the surface touch; x is read around their triangles only."""
         held = np.flatnonzero(tet >= 0)
-        found = self._project(self.vertices[held], tet[held], triangle[held], x)
+        found = self._project(vertices[held], tet[held], triangle[held], x)
         inside = found.depth > self.thickness
         before[held[inside]] = -1
         near = np.flatnonzero(before >= 0)
-        shell = self._project(self.vertices[near], np.full(len(near), -1, np.int32), before[near], x)
+        shell = self._project(vertices[near], np.full(len(near), -1, np.int32), before[near], x)
         return found.choose(np.flatnonzero(inside)).join(shell.choose(np.flatnonzero(shell.depth > 0.0)))
 
     def follow(self, pairs: IntArray, x: FloatArray) -> Touching:
@@ -158,8 +177,10 @@ class SelfContact:
     def _project(
         self, vertices: IntArray, tet: IntArray, triangle: IntArray, x: FloatArray, beyond: float = BEYOND
     ) -> Touching:
+        around = np.concatenate([vertices, self.triangles[triangle].ravel()])
+        at = read(x, self.triangles[self.fans.list_faces(around)])
         number, weights, normal, depth = project(
-            x[vertices], vertices, triangle, self.triangles, x, self.mesh.vertices, self.fans, self._around,
+            at[vertices], vertices, triangle, self.triangles, at, self.mesh.vertices, self.fans, self._around,
             beyond, self._slack,
         )  # fmt: skip
         return Touching(vertices, number, weights, normal, depth + self.thickness, tet)
@@ -168,7 +189,8 @@ class SelfContact:
         """Known pairs of a vertex and a triangle, (k, 2), as they are at x [m], (n, 3); those that have parted by more
         than `reach` [m] or slid off their triangles are left out."""
         vertices, triangle = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-        weights, normal, depth = drop(x[vertices], triangle, self.triangles, x)
+        at = read(x, np.concatenate([vertices, self.triangles[triangle].ravel()]))
+        weights, normal, depth = drop(at[vertices], triangle, self.triangles, at)
         depth += self.thickness
         kept = np.flatnonzero((np.abs(depth) < reach) & (weights.min(axis=1, initial=0.0) > BEYOND))
         found = vertices[kept], triangle[kept], weights[kept], normal[kept], depth[kept]
@@ -184,8 +206,8 @@ class SelfContact:
         The area is the mean of the triangle's at rest and of the vertex's one-ring, Eq. (6) of [TOK14], of the ring
         what faces the touched surface.
         """
-        count = len(touching)
-        shares = facing_shares(touching.vertex, touching.normal, self.triangles, self.fans, self._areas, x)
+        count, at = len(touching), read(x, self.triangles[self.fans.list_faces(touching.vertex)])
+        shares = facing_shares(touching.vertex, touching.normal, self.triangles, self.fans, self._areas, at)
         return Contacts(
             vertices=np.column_stack([touching.vertex, self.triangles[touching.triangle]]),
             weights=np.column_stack([np.ones(count), -touching.barycentric]),

@@ -139,8 +139,8 @@ def is_in(contacts: Contacts, others: Contacts, *, places: bool) -> NDArray[np.b
 
 def _is_crowded(contacts: Contacts) -> NDArray[np.bool_]:
     """Which contacts are not the only one of their vertex with their source, (m,)."""
-    if (contacts.weights[:, 0] == 1.0).all():  # sorted by source, then vertex
-        keys = _number(contacts, False)
+    if contacts.are_of_vertices:  # sorted by source, then vertex
+        keys = contacts.numbers
         same = np.concatenate([[False], keys[1:] == keys[:-1], [False]])
         return np.asarray(same[1:] | same[:-1])
     _, label, count = np.unique(_keys(contacts, contacts, False)[0], return_inverse=True, return_counts=True)
@@ -149,12 +149,11 @@ def _is_crowded(contacts: Contacts) -> NDArray[np.bool_]:
 
 def _keys(one: Contacts, other: Contacts, places: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of the contacts of two sets that are the same where contacts are."""
-    sets = one, other
-    of_vertex = [contacts.weights[:, 0] == 1.0 for contacts in sets]
-    if all(own.all() for own in of_vertex):
+    if one.are_of_vertices and other.are_of_vertices:
         return _number(one, places), _number(other, places)
     ends = []
-    for contacts, own in zip(sets, of_vertex, strict=True):
+    for contacts in (one, other):
+        own = contacts.weights[:, 0] == 1.0
         keys = np.column_stack([contacts.source, contacts.vertices])
         keys[own, 2:] = -1  # contacts of edges are known by their four ends
         if places:
@@ -166,6 +165,4 @@ def _keys(one: Contacts, other: Contacts, places: bool) -> tuple[NDArray[np.int6
 
 def _number(contacts: Contacts, places: bool) -> NDArray[np.int64]:
     """Numbers of contacts of vertices, by source, vertex and perhaps triangle."""
-    source, vertex = contacts.source.astype(np.int64), contacts.vertices[:, 0].astype(np.int64)
-    keys = ((source + 1) << 54) + (vertex << 27)
-    return np.asarray(keys + contacts.feature if places else keys, np.int64)
+    return contacts.numbers + contacts.feature if places else contacts.numbers

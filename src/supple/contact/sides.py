@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider
 
-__all__ = ["keep_sides", "lead_through"]
+__all__ = ["TURNED", "keep_sides", "lead_through"]
 
 FloatArray = NDArray[np.float64]
-_TURNED = -1e-6  # cosine between normals below which they are more than a right angle apart
+TURNED = -1e-6  #: cosine between normals below which they are more than a right angle apart
 _STRIDES = 32  # at most, through the collider; each as long as nothing can be met
 
 
@@ -31,7 +31,7 @@ def keep_sides(
     known, normal, foot = known[behind], normal[behind], foot[behind]
     if not len(known):
         return near, nearest
-    turned = np.einsum("ij,ij->i", normal, collider.closest(points[known]).normal) < _TURNED
+    turned = np.einsum("ij,ij->i", normal, collider.closest(points[known]).normal) < TURNED
     if not turned.any():
         return near, nearest
     known, normal, foot = known[turned], normal[turned], foot[turned]

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider
 from supple.contact.contacts import Contacts
-from supple.contact.sets import join
+from supple.contact.frozen import find_turned, freeze_near
 from supple.contact.sides import keep_sides
 from supple.solve.placement import Placement
 
@@ -54,21 +55,46 @@ def touch_colliders(
     `previous` contacts, found with the same `end` placements, tell from which side a vertex came: where it has since
     gone so deep that another side is nearer, or all through a thin collider, its contact stays on that side.
     """
-    reach = np.broadcast_to(np.asarray(margin, dtype=np.float64) + thickness, vertices.shape)
-    found = []
+    reach = np.zeros(len(vertices)) + margin + thickness
+    here, met = x[vertices], []
     for number, (collider, standing) in enumerate(zip(colliders, end, strict=True)):
-        local = standing.localise(x[vertices])
+        local = standing.localise(here)
         near, nearest = collider.closest_within(local, reach)
-        if previous is not None and len(previous):
+        if previous is not None and len(previous) and _is_turned(previous, number, here, vertices, near, nearest,
+                                                                 standing, thickness):  # fmt: skip
             known = _recall(previous, number, standing, vertices, thickness)
             near, nearest = keep_sides(collider, local, near, nearest, *known)
-        keep = nearest.distance < reach[near]
-        if not keep.all():
-            near, nearest = near[keep], Closest(*(part[keep] for part in nearest))
-        moved = standing.move(nearest.point) - begin[number].move(nearest.point)
-        velocity = moved / duration if duration > 0 else np.zeros_like(moved)
-        found.append(freeze(number, standing, nearest, vertices[near], areas[near], velocity, thickness))
-    return join(found)
+        met.append((near, nearest))
+    count, made = sum(len(near) for near, _ in met), 0
+    out: tuple[Any, ...] = (
+        np.empty((count, 4), np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3)),
+        np.empty(count), np.empty((count, 3)), np.empty(count, np.int32), np.zeros(count, np.int32),
+    )  # fmt: skip
+    for number, (near, nearest) in enumerate(met):
+        if len(near):
+            ends = begin[number], end[number]
+            (R0, t0), (R, t) = (map(np.ascontiguousarray, (one.rotation, one.translation)) for one in ends)
+            made = freeze_near(
+                number, near, *nearest, reach, R0, t0, R, t, duration, thickness, vertices, areas, made, out
+            )
+    return Contacts(*(part[:made] for part in out)) if made < count else Contacts(*out)
+
+
+def _is_turned(
+    previous: Contacts,
+    number: int,
+    x: FloatArray,
+    vertices: NDArray[np.int32],
+    near: NDArray[np.intp],
+    nearest: Closest,
+    placement: Placement,
+    thickness: float,
+) -> bool:
+    """Whether a vertex that touched a collider may have gone through it: behind where it touched, and another side is
+    nearer, or none is near; vertices are at x [m], (k, 3)."""
+    touched = previous.source, previous.vertices, previous.offset, previous.normal
+    R = np.ascontiguousarray(placement.rotation)
+    return bool(find_turned(number, *touched, x, vertices, near, nearest.normal, R, thickness))
 
 
 def overlaps(

@@ -37,6 +37,12 @@ class Fans(NamedTuple):
         start = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
         return cls(start.astype(np.int32), (np.argsort(corners, kind="stable") // 3).astype(np.int32))
 
+    def list_faces(self, vertices: NDArray[np.integer]) -> IntArray:
+        """Triangles around some vertices."""
+        counts = self.start[vertices + 1] - self.start[vertices]
+        first = np.repeat(self.start[vertices] - (np.cumsum(counts) - counts), counts)
+        return np.asarray(self.triangles[first + np.arange(len(first))], np.int32)
+
 
 @njit(cache=True)
 def project(

@@ -110,6 +110,13 @@ class ReducedElements:
             kept[others[place] == self.ids] = 0.0
         return replace(self, table=np.vstack([self.table[:1] * kept, self.table[1:]]))
 
+    def none(self) -> "ReducedElements":
+        """None of them, over the same coordinates."""
+        return replace(
+            self, ids=self.ids[:0], bounds=np.zeros_like(self.bounds), gradient=self.gradient[:0], rest=self.rest[:0],
+            table=np.zeros((4, 0)),
+        )  # fmt: skip
+
     def strain(self, q: FloatArray) -> FloatArray:
         """Deformation gradients F₀ + G q at coordinates q (r,), (9 c,)."""
         return self.rest + self.gradient @ q

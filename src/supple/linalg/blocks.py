@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from supple.linalg.compiled import compile_copy
 from supple.linalg.pattern import BlockPattern
 
-__all__ = ["BlockRows"]
+__all__ = ["BlockRows", "fill_blocks"]
 
 FloatArray = NDArray[np.float64]
 _PARALLEL_FROM = 2000  # block rows; fewer are done before a second thread has woken up
@@ -97,3 +97,4 @@ _fill_serial, _fill_parallel = (
 _multiply_serial, _multiply_parallel = (
     compile_copy(_multiply, name, parallel=name == "parallel") for name in ("serial", "parallel")
 )
+fill_blocks = _fill_serial  #: for compiled loops: data, lengths, start, columns and source of `BlockRows`, out (k, 9)

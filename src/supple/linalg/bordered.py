@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.bordered_coarse import coarsen, tie_springs
+from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.pcg import invert_blocks, invert_dense
 from supple.linalg.rigid_clusters import RigidClusters
@@ -71,7 +72,7 @@ class Bordered:
     clusters: RigidClusters
     """Of the block rows."""
     iterations: int = 0
-    memory: dict[str, FloatArray] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
     """What copies with other springs share."""
 
     @property
@@ -119,16 +120,23 @@ class Bordered:
     @property
     def _operator(self) -> Any:
         return (
-            self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs
+            self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs,
+            *self._spans,
         )  # fmt: skip
+
+    @property
+    def _spans(self) -> Any:
+        """Where rows of C and of B are not zero: of domains, in those that meet there alone."""
+        if "spans" not in self.memory:
+            self.memory["spans"] = find_spans(self.C), find_spans(self.B.reshape(len(self.B), 1, -1))
+        return self.memory["spans"]
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def fold_rows(rows, begin, end, columns, blocks, first, U):
-    """A U_s of chosen block rows, each from its block `begin` to its block `end`, (k, 3, r); U (s, 3, r) belongs to
-    columns from `first` on."""
+def fold_rows(rows, begin, end, columns, blocks, first, U, out):
+    """Add A U_s of chosen block rows, each from its block `begin` to its block `end`, to out (k, 3, r); U (s, 3, r)
+    belongs to columns from `first` on."""
     rank = U.shape[2]
-    out = np.zeros((len(rows), 3, rank))
     for k in range(len(rows)):
         row = rows[k]
         y0, y1, y2 = out[k, 0], out[k, 1], out[k, 2]
@@ -142,13 +150,12 @@ def fold_rows(rows, begin, end, columns, blocks, first, U):
                 y0[j] += a * p + b * s + c * t
                 y1[j] += d * p + e * s + f * t
                 y2[j] += g * p + h * s + i * t
-    return out
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _multiply(matrix, x, q, out, low):
     """Fill the product with (x, q); returns the square of (x, q) in the matrix."""
-    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H = matrix
+    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H, spans, ends = matrix
     rank, total = len(q), 0.0
     for row in range(len(begin)):
         a, b, c = extra[row] * x[row, 0], extra[row] * x[row, 1], extra[row] * x[row, 2]
@@ -160,18 +167,7 @@ def _multiply(matrix, x, q, out, low):
             c += blocks[m, 6] * p + blocks[m, 7] * s + blocks[m, 8] * t
         out[row, 0], out[row, 1], out[row, 2] = a, b, c
     low[:] = 0.0
-    for j in range(rank):
-        for i in range(rank):
-            low[i] += B[j, i] * q[j]
-    for k in range(len(edge)):
-        row = edge[k]
-        for i in range(3):
-            p, value = x[row, i], 0.0
-            for j in range(rank):
-                value += C[k, i, j] * q[j]
-            for j in range(rank):
-                low[j] += C[k, i, j] * p
-            out[row, i] += value
+    border_product(edge, C, B, spans, ends, x, q, out, low)
     gap, push = np.empty(3), np.empty(3)
     for m in range(rows.shape[0]):
         gap[:] = 0.0

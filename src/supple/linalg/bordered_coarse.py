@@ -14,6 +14,7 @@ __all__ = ["coarsen", "tie_springs"]
 def coarsen(matrix, owner, arms, count):
     """ZᵀAZ, (6 k + r, 6 k + r), of an operator of linalg/bordered.py for k = `count` clusters, without its springs."""
     begin, stop, columns, blocks, extra, edge, C, B = matrix[:8]
+    start, first, last = matrix[13]
     size, rank = 6 * count, len(B)
     out = np.zeros((size + rank, size + rank))
     out[size:, size:] = B
@@ -44,14 +45,15 @@ def coarsen(matrix, owner, arms, count):
     for k in range(len(edge)):
         r0, r1, r2 = arms[edge[k], 0], arms[edge[k], 1], arms[edge[k], 2]
         row = 6 * owner[edge[k]]
-        for j in range(rank):
-            a, b, c = C[k, 0, j], C[k, 1, j], C[k, 2, j]
-            out[row, size + j] += a
-            out[row + 1, size + j] += b
-            out[row + 2, size + j] += c
-            out[row + 3, size + j] += r1 * c - r2 * b
-            out[row + 4, size + j] += r2 * a - r0 * c
-            out[row + 5, size + j] += r0 * b - r1 * a
+        for span in range(start[k], start[k + 1]):
+            for j in range(first[span], last[span]):
+                a, b, c = C[k, 0, j], C[k, 1, j], C[k, 2, j]
+                out[row, size + j] += a
+                out[row + 1, size + j] += b
+                out[row + 2, size + j] += c
+                out[row + 3, size + j] += r1 * c - r2 * b
+                out[row + 4, size + j] += r2 * a - r0 * c
+                out[row + 5, size + j] += r0 * b - r1 * a
     for i in range(size):
         for j in range(size, size + rank):
             out[j, i] = out[i, j]
@@ -61,7 +63,7 @@ def coarsen(matrix, owner, arms, count):
 @njit(cache=True)
 def tie_springs(matrix, owner, arms, count, out):
     """Add its springs."""
-    rows, weights, curvature, places, H = matrix[8:]
+    rows, weights, curvature, places, H = matrix[8:13]
     for m in range(len(rows)):
         _tie(rows[m], weights[m], curvature[m], places[m], H, owner, arms, 6 * count, out)
 

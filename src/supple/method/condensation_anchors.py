@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.rig import SkinnedRig
 from supple.subspace import Basis, DomainBases
 
-__all__ = ["Anchor", "FrameAnchor", "SkinAnchor", "StillAnchor", "domain_lengths", "row_lengths"]
+__all__ = ["Anchor", "FrameAnchor", "PosedAnchor", "SkinAnchor", "StillAnchor", "domain_lengths", "row_lengths"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -68,6 +68,19 @@ class FrameAnchor:
         return np.full(3, np.inf) if part is None else np.asarray(part(self, q))
 
 
+class PosedAnchor:
+    """Of x = A (X + U q) + t while bones stand still."""
+
+    def __init__(self, basis: Basis | DomainBases, pose: FloatArray, q: FloatArray, lengths: FloatArray) -> None:
+        """`lengths` |U_i| of every domain, (k, d)."""
+        self._pose, self._q, self.lengths = pose, q, lengths
+        self._ends = _list_ends(basis)
+
+    def measure(self, stance: object, q: FloatArray) -> FloatArray:
+        still = np.array_equal(stance.pose, self._pose)  # type: ignore[attr-defined]
+        return _part(q - self._q, self._ends) if still else np.full(len(self._ends) - 1, np.inf)
+
+
 class SkinAnchor:
     """Of x = A (X + U q) + t: each bone by how far it takes the box of what follows it."""
 
@@ -82,7 +95,7 @@ class SkinAnchor:
     ) -> None:
         """`lengths` |U_i| of every domain, (k, d)."""
         self._rig, self._q = rig, q
-        self._ends = basis.ends if isinstance(basis, DomainBases) else np.array([0, basis.rank])
+        self._ends = _list_ends(basis)
         self._frames = rig.skeleton.transforms(pose)
         y, weights = (
             rig.rest[vertices] + basis.lift(q, vertices),
@@ -102,9 +115,18 @@ class SkinAnchor:
         before, now = (np.einsum("jik,cjk->cji", A, self._corners) + b for A, b in (self._frames, (R, t)))
         ways = np.linalg.norm(now - before, axis=2).max(axis=0)
         turned = np.einsum("jik,jik->j", R, self._frames[0]) < 1.0  # a right angle: blends may go the other way round
-        gone = np.add.reduceat(np.append((q - self._q) ** 2, 0.0), self._ends[:-1])
-        gone[np.diff(self._ends) == 0] = 0.0
-        return np.concatenate([np.sqrt(gone), np.where(turned, np.inf, ways)])
+        return np.concatenate([_part(q - self._q, self._ends), np.where(turned, np.inf, ways)])
+
+
+def _list_ends(basis: Basis | DomainBases) -> NDArray[np.int64]:
+    return basis.ends if isinstance(basis, DomainBases) else np.array([0, basis.rank])
+
+
+def _part(change: FloatArray, ends: NDArray[np.int64]) -> FloatArray:
+    """|Δq| of every domain, (d,)."""
+    gone = np.add.reduceat(np.append(change**2, 0.0), ends[:-1])
+    gone[np.diff(ends) == 0] = 0.0
+    return np.asarray(np.sqrt(gone))
 
 
 def row_lengths(rows: FloatArray) -> FloatArray:
@@ -123,6 +145,7 @@ def domain_lengths(basis: Basis | DomainBases, vertices: IntArray) -> FloatArray
             out[some, 0] = row_lengths(rows)
             continue
         for domain, (_, _, at) in enumerate(basis.each()):
-            if at.stop > at.start:
-                out[some, domain] = row_lengths(rows[:, :, at])
+            own = np.flatnonzero(rows[:, :, at].any(axis=(1, 2)))
+            if len(own):
+                out[first + own, domain] = row_lengths(rows[own, :, at])
     return out

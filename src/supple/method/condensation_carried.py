@@ -13,12 +13,14 @@ from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_still import StillSteps, StillSubspace
 from supple.method.condensation_subspace import (
     Ahead,
+    Part,
     Piece,
     Quadratic,
     Ruled,
     Stance,
     Vertices,
     fit_left,
+    one_part,
     one_piece,
 )
 from supple.method.reduced import ReducedSolver
@@ -45,6 +47,9 @@ class CarriedStance:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self.R @ self._pick(vertices)[:, :, self._q]
 
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        return one_part(self.rows(vertices))
+
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         return one_piece(self.rows(copies))
 
@@ -56,6 +61,9 @@ class CarriedStance:
 
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
         return FrameAnchor(self.R, self.centre, self._shape(q), self._pick(vertices))
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> None:
+        return None
 
     def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
         """How far it is from an anchor."""

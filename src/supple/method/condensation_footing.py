@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.method.condensation_region import Region
+from supple.method.condensation_rows import Rows
 from supple.method.condensation_subspace import Piece, Stance
 
 __all__ = ["Footing"]
@@ -22,13 +23,6 @@ class Fold(NamedTuple):
     U: FloatArray
     """(k, 3, c)"""
     rank: int
-
-    @classmethod
-    def of(cls, U: FloatArray) -> "Fold":
-        """Of rows (3 k, r)."""
-        columns = np.flatnonzero(U.any(axis=0))
-        own = U if len(columns) == U.shape[1] else np.ascontiguousarray(U[:, columns])
-        return cls(columns, own.reshape(len(U) // 3, 3, len(columns)), U.shape[1])
 
     def square(self, folded: FloatArray) -> FloatArray:
         """Uᵀ of what a symmetric matrix makes of U, (k, 3, c), for all coordinates, (r, r)."""
@@ -64,10 +58,15 @@ class Footing:
         return self.stance.origin(self.region.vertices)
 
     @cached_property
+    def rows(self) -> Rows:
+        """What the coordinates do to its vertices."""
+        region = self.region
+        return Rows(self.stance.parts(region.vertices), region.count, len(region.full), region.ground.rank)
+
+    @cached_property
     def U(self) -> FloatArray:
-        """Rows of the basis, (3 l, r)."""
-        rows = self.stance.rows(self.region.vertices)
-        return rows.reshape(-1, rows.shape[2])
+        """The same, zeros and all, (3 l, r)."""
+        return self.rows.to_dense()
 
     @cached_property
     def under(self) -> tuple[FloatArray, list[Piece]]:
@@ -78,18 +77,14 @@ class Footing:
             return self.origin, [Piece(slice(0, len(self.origin)), slice(0, self.U.shape[1]), self.U)]
         return self.stance.origin(domains.vertex_of[copies]), self.stance.pieces(copies)
 
-    @property
+    @cached_property
     def U_full(self) -> FloatArray:
         return self.U[: self.size]
-
-    @property
-    def U_around(self) -> FloatArray:
-        return self.U[self.size :]
 
     @cached_property
     def fold(self) -> "Fold":
         """How coordinates move the vertices around."""
-        return Fold.of(self.U_around)
+        return Fold(*self.rows.pick_around(), self.rows.rank)
 
     @cached_property
     def stirred(self) -> NDArray[np.intp]:
@@ -100,8 +95,7 @@ class Footing:
     @cached_property
     def taken(self) -> FloatArray:
         """Mass of the full vertices, as the coordinates see it: U_fᵀ M U_f, (r, r)."""
-        weighed = np.sqrt(np.repeat(self.region.mass, 3))[:, None] * self.U_full
-        return weighed.T @ weighed
+        return self.rows.weigh_full(self.region.mass)
 
     @cached_property
     def most_taken(self) -> float:
@@ -115,7 +109,7 @@ class Footing:
         y = np.empty((len(self.region.vertices), 3))
         count = len(self.region.full)
         y[:count] = z[: self.size].reshape(-1, 3)
-        y[count:] = self.origin[count:] + (self.U_around @ z[self.size :]).reshape(-1, 3)
+        y[count:] = self.origin[count:] + self.rows.move(z[self.size :])
         return y
 
     def follow(self, q: FloatArray) -> FloatArray:
@@ -128,12 +122,12 @@ class Footing:
 
     def gather_under(self, field: FloatArray) -> FloatArray:
         """What forces on those vertices [N], (c, 3), do to the coordinates, (r,)."""
-        out = np.zeros(self.U.shape[1])
+        out = np.zeros(self.rows.rank)
         for piece in self.under[1]:
             out[piece.coordinates] += field[piece.vertices].ravel() @ piece.U
         return out
 
     def gather(self, field: FloatArray) -> FloatArray:
         """What forces on its vertices [N], (l, 3), do to z: (f, U_sᵀ f), (3 f + r,)."""
-        flat = field.ravel()
-        return np.concatenate([flat[: self.size], flat[self.size :] @ self.U_around])
+        count = len(self.region.full)
+        return np.concatenate([field[:count].ravel(), self.rows.gather(field[count:])])

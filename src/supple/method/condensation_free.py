@@ -16,7 +16,17 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS
 from supple.method.condensation_anchors import FrameAnchor
 from supple.method.condensation_carried import CarriedSteps
-from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
+from supple.method.condensation_subspace import (
+    Ahead,
+    Part,
+    Piece,
+    Quadratic,
+    Ruled,
+    Vertices,
+    fit_left,
+    one_part,
+    one_piece,
+)
 from supple.method.reduced import ReducedSolver
 from supple.method.reduced_frame import rotation
 from supple.method.reduced_handles import Handles
@@ -48,6 +58,9 @@ class FreeStance:
         shifts = np.broadcast_to(shift * np.eye(3), lever.shape)
         return np.asarray(self.R @ np.concatenate([psi[:, :, 1:], turn * lever, shifts], axis=2))
 
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        return one_part(self.rows(vertices))
+
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         return one_piece(self.rows(copies))
 
@@ -64,6 +77,9 @@ class FreeStance:
 
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> FrameAnchor:
         return FrameAnchor(*self.settle(q), np.append(1.0, q[:-RIGID]), self._pick(vertices))
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> None:
+        return None
 
     def part_from(self, anchor: FrameAnchor, q: FloatArray) -> FloatArray:
         """How far it is from an anchor."""

@@ -55,11 +55,11 @@ def _span(some: FloatArray, more: FloatArray) -> FloatArray:
     return np.asarray(basis[:, sizes > _SEEN * sizes[0]])
 
 
-def follow_held(motions: FloatArray, U: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:
-    """The change of q along held motions that brings full vertices, rows U (3 f, r), nearest to what they are away by
-    [m], (3 f,), in the metric of their masses [kg], (3 f,)."""
+def follow_held(motions: FloatArray, moved: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:
+    """The change of q along held motions, which move full vertices by (3 f, u), that brings these nearest to what they
+    are away by [m], (3 f,), in the metric of their masses [kg], (3 f,)."""
     root = np.sqrt(mass)
-    return np.asarray(motions @ np.linalg.lstsq(root[:, None] * (U @ motions), root * away, rcond=_SEEN)[0])
+    return np.asarray(motions @ np.linalg.lstsq(root[:, None] * moved, root * away, rcond=_SEEN)[0])
 
 
 def hold(matrix: Bordered, held: FloatArray) -> None:

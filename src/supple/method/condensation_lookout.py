@@ -6,13 +6,16 @@ placed. The bound is taken anew when it is used up, so that most steps cost noth
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.detector import Detector
+from supple.contact.places import Places
 from supple.method.condensation_anchors import Anchor
+from supple.method.condensation_moment import StanceMoment
 from supple.method.condensation_region import Ground
 from supple.method.condensation_skinned import SkinnedStance
 from supple.method.condensation_state import CondensedState
@@ -43,15 +46,45 @@ class Watched:
     """Places of those that pins do not hold wholly."""
     bound: "Bound | None" = None
     """How long the list is good for; None: for ever."""
+    _known: dict[str, tuple[IntArray, NDArray[np.intp], NDArray[np.intp]]] = field(default_factory=dict)
 
     def place(self, follow: Callable[[IntArray], FloatArray], full: IntArray, x: FloatArray) -> FloatArray:
         """A field over the list, (c, 3): of full vertices as given, of others as the subspace has it."""
         out = follow(self.vertices)
         if len(full) and len(out):
-            where = np.minimum(np.searchsorted(self.vertices, full), len(self.vertices) - 1)
-            own = self.vertices[where] == full
-            out[where[own]] = x[own]
+            where, own = self._find(full)
+            out[where] = x[own]
         return out
+
+    def place_at(self, stance: Stance, q: FloatArray, full: IntArray, x: FloatArray) -> FloatArray:
+        """Positions over the list [m], (c, 3); where the list is of all vertices they are made as they are asked for,
+        for looks for contacts of a body with itself ask for few."""
+        if self.bound is not None:
+            return self.place(partial(stance.place, q), full, x)
+        moment = StanceMoment.of(stance, q, self.vertices)
+        make = partial(_overlay, partial(stance.place, q), full=full, x=x)
+        return Places(len(self.vertices), make, moment, full).as_array()
+
+    def _find(self, full: IntArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Places of full vertices in the list, and in their own; the last ones are kept, for they often stay."""
+        known = self._known.get("full")
+        if known is None or known[0] is not full:
+            where = np.minimum(np.searchsorted(self.vertices, full), len(self.vertices) - 1)
+            own = np.flatnonzero(self.vertices[where] == full)
+            self._known["full"] = known = full, where[own], own
+        return known[1], known[2]
+
+
+def _overlay(follow: Callable[[IntArray], FloatArray], vertices: IntArray, full: IntArray, x: FloatArray) -> FloatArray:
+    """A field over some vertices, (c, 3): of full ones as given, of others as the subspace has it."""
+    if not len(full) or not len(vertices):
+        return follow(vertices)
+    where = np.minimum(np.searchsorted(full, vertices), len(full) - 1)
+    own, out = full[where] == vertices, np.empty((len(vertices), 3))
+    out[own] = x[where[own]]
+    if not own.all():
+        out[~own] = follow(vertices[~own])
+    return out
 
 
 @dataclass(frozen=True, eq=False)

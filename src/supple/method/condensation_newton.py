@@ -57,7 +57,8 @@ def lean(footing: Footing, g: FloatArray) -> float:
     Forces in a patch are many times those that move the body. A residual that is small beside the former may still be
     large beside the latter.
     """
-    return float(np.linalg.norm(g[footing.size :] + g[: footing.size] @ footing.U_full))
+    seen = g[footing.size :] + footing.rows.gather_full(g[: footing.size])
+    return math.sqrt(float(seen @ seen))
 
 
 def minimise(

@@ -16,8 +16,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.contact.potential import ContactPotential
+from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
 from supple.linalg.bordered import Bordered, Handled, fold_rows
+from supple.method.condensation_assembly import assemble
+from supple.method.condensation_flat import NO_SPRINGS, Flat, Quadratic, Springs
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_held import HeldMotions, find_held, follow_held, hold
 from supple.method.condensation_region import Region
@@ -133,8 +137,46 @@ class Condensed:
         """Whether exact tets are taken away at Uq."""
         return self.weights == "subtract" and not self.region.whole
 
+    @property
+    def _flat(self) -> Flat | None:
+        """The step without contacts over flat arrays; None where it has several materials, domains or rules."""
+        return self._recall("flat", self._flatten)
+
+    def _flatten(self) -> Flat | None:
+        region, m, share = self.region, self.motion, self.share
+        if len(self.parts) != 1 or region.under is not region or not isinstance(self.elements, ReducedElements):
+            return None
+        slowed, mass = m.cv * self.damping_mass, self._mass
+        quadratic = Quadratic(
+            (m.ca + slowed) * mass, share.matrix, np.concatenate([m.xa, share.begin]),
+            np.concatenate(
+                [slowed * mass * (m.xv - m.xa) + self.force, share.pull + share.force - share.matrix @ share.begin]
+            ),
+        )  # fmt: skip
+        rule = self.elements.none() if region.whole else self._rule
+        assert isinstance(rule, ReducedElements)
+        return Flat.of(self.parts[0], self.footing, rule, quadratic, self.subtracts)
+
+    @cached_property
+    def _flat_joints(self) -> tuple[Springs, tuple[Potential, ...]]:
+        """Contacts without friction, and all other joints."""
+        own = [one for one in self.joints if isinstance(one, ContactPotential) and one.friction is None][:1]
+        return Springs.of(own[0]) if own else NO_SPRINGS, tuple(one for one in self.joints if one not in own)
+
     def energy(self, z: FloatArray) -> tuple[float, float]:
         """Φ(z), and the size of the numbers it is the sum of [J]."""
+        if self._flat is None:
+            return self._weigh(z)
+        springs, others = self._flat_joints
+        total, size = self._flat.weigh(z, springs)
+        more = [] if self.drag is None else [self.drag.energy(z)]
+        if others:
+            y = self.footing.place(z)
+            more += [joint.energy(y) for joint in others]
+        return total + sum(more), size + sum(map(abs, more)) + self._unit_strain_energy
+
+    def _weigh(self, z: FloatArray) -> tuple[float, float]:
+        """The same, term by term."""
         region, m = self.region, self.motion
         y, x, q = self.footing.place(z), z[: region.size], z[region.size :]
         terms = [elastic_energy(self.parts, y), -float(self.force @ (x - m.xa)), self.share.energy(q)]
@@ -163,18 +205,15 @@ class Condensed:
 
     def terms(self, z: FloatArray) -> dict[str, FloatArray]:
         """∇Φ by where it comes from, each (3 f + r,)."""
-        region, footing, m = self.region, self.footing, self.motion
-        y, x, q = footing.place(z), z[: region.size], z[region.size :]
+        region, footing = self.region, self.footing
+        y, q = footing.place(z), z[region.size :]
         elastic = footing.gather(elastic_gradient(self.parts, y))
         if not region.whole:
             elastic[region.size :] += self._rule.force(q)
         if self.subtracts:
             elastic[region.size :] -= self._push_under(q)
         found = {"elastic force": elastic, "external force": -np.concatenate([self.force, self.share.force])}
-        slowed = m.cv * self.damping_mass
-        above = self._mass * (m.ca * (x - m.xa) + slowed * (x - m.xv))
-        # Drag of the coordinates is among their inertia
-        found["inertia"] = np.concatenate([above, self.share.matrix @ q - self.share.pull])
+        found["inertia"] = self._resist(z)  # drag of the coordinates is among it
         if self.drag is not None:
             found["damping"] = self.drag.resist(z)
         for joint in self.joints:
@@ -185,11 +224,40 @@ class Condensed:
     def press(self, z: FloatArray) -> FloatArray:
         """What contacts and grabs have of ∇Φ, (3 f + r,)."""
         y = self.footing.place(z)
-        fields = [term for joint in self.joints for term in joint.terms(y).values()]
-        return self.footing.gather(np.asarray(sum(fields))) if fields else np.zeros_like(z)
+        return self.footing.gather(_sum_terms(self.joints, y)) if self.joints else np.zeros_like(z)
 
     def gradient(self, z: FloatArray) -> FloatArray:
         """∇Φ, (3 f + r,)."""
+        if self._flat is None:
+            return self.see(self._differentiate(z))
+        springs, others = self._flat_joints
+        total, y, strain = self._flat.differentiate(z, springs)
+        self.memory["seen"] = z, y, strain
+        if self.drag is not None:
+            total += self.drag.resist(z)
+        if others:
+            total += self.footing.gather(_sum_terms(others, y))
+        return self.see(total)
+
+    def balance(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """∇Φ without contacts and grabs, and what elements and forces from outside have of it, each (3 f + r,)."""
+        outside = -np.concatenate([self.force, self.share.force])
+        if self._flat is None:
+            terms = self.terms(z)
+            return np.sum(list(terms.values()), axis=0), terms["elastic force"], outside
+        total, y, strain = self._flat.differentiate(z)
+        self.memory["seen"] = z, y, strain
+        elastic = total - self._resist(z) - outside
+        return total if self.drag is None else total + self.drag.resist(z), elastic, outside
+
+    def _resist(self, z: FloatArray) -> FloatArray:
+        """What inertia and drag by mass have of it, (3 f + r,)."""
+        m, x, q = self.motion, z[: self.region.size], z[self.region.size :]
+        above = self._mass * (m.ca * (x - m.xa) + m.cv * self.damping_mass * (x - m.xv))
+        return np.concatenate([above, self.share.matrix @ q - self.share.pull])
+
+    def _differentiate(self, z: FloatArray) -> FloatArray:
+        """∇Φ part by part, held motions included."""
         region, footing, m, share = self.region, self.footing, self.motion, self.share
         y, x, q = footing.place(z), z[: region.size], z[region.size :]
         field = elastic_gradient(self.parts, y)
@@ -207,7 +275,7 @@ class Condensed:
         above += self._mass * ((m.ca + slowed) * x - (m.ca * m.xa + slowed * m.xv)) - self.force
         if self.drag is not None:
             total += self.drag.resist(z)
-        return self.see(total)
+        return total
 
     def see(self, total: FloatArray) -> FloatArray:
         """Forces on z without those along motions that are held: all of these is what rules miss."""
@@ -238,8 +306,10 @@ class Condensed:
         size, q = self.region.size, z[self.region.size :]
         if not self.held.motions.shape[1] or not size:
             return z
-        away = z[:size] - self.footing.origin[: len(self.region.full)].ravel() - self.footing.U_full @ q
-        return np.concatenate([z[:size], q + follow_held(self.held.motions, self.footing.U_full, self._mass, away)])
+        rows = self.footing.rows
+        away = z[:size] - self.footing.origin[: len(self.region.full)].ravel() - rows.move_full(q)
+        held = self.held.motions
+        return np.concatenate([z[:size], q + follow_held(held, rows.move_full(held), self._mass, away)])
 
     def stiffen(
         self, z: FloatArray, form: int = EXACT, *, exact: bool = True, lagged: bool = False, cautious: bool = False
@@ -252,8 +322,11 @@ class Condensed:
         stays that of where the step begins, for beside inertia it hardly changes, and it is half of the work.
         `cautious` bounds the terms of contacts from above.
         """
-        y, q = self.footing.place(z), z[self.region.size :]
-        strained = Strained(form, exact, y, self.elements.strain(q))
+        q = z[self.region.size :]
+        at, y, strain = self.memory.get("seen", (None, z, z))
+        if at is not z:
+            y, strain = self.footing.place(z), np.zeros(0) if self.region.whole else self._rule.strain(q)
+        strained = Strained(form, exact, y, strain)
         known: tuple[Strained, Bordered] | None = self.memory.pop("matrix", None)
         if not lagged or known is None or not known[0].serves(strained, self.parts):
             known = strained, self._stiffen(y, q, form, exact, lagged)
@@ -290,19 +363,31 @@ class Condensed:
         if apart.any():
             pull = footing.gather(region.block_rows.multiply(matrix.blocks, apart))
         share = self.share if region.whole else self.share.slowed(ahead.resist(self._outside))
-        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share)
+        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share, memory={})
 
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
-        region, footing, rank = self.region, self.footing, len(q)
-        (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
-        blocks, end = region.stiffen(self.parts, y, form, keep=keep), rows.start[1:]
-        fold = footing.fold
-        C, folded = (fold_rows(some, stop, end, rows.columns, blocks, count, fold.U) for some in (edge, around))
+        region, rank = self.region, len(q)
+        (stop, edge, _), rows, count = region.split, region.block_rows, len(region.full)
+        if self._flat is None:
+            blocks, C, B = self._fold(y, form)
+        else:
+            blocks, C, B = assemble(region, self._flat, self.parts[0].material.response, y, form)
+        blocks = blocks.copy() if keep else blocks
         return Bordered(
             rows.start[:count], stop[:count], rows.columns, blocks, blocks[region.diagonal], np.zeros(count), edge,
-            fold.widen(C), fold.square(folded), Handled.none(rank), region.clusters,
+            C, B, Handled.none(rank), region.clusters,
         )  # fmt: skip
+
+    def _fold(self, y: FloatArray, form: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Its blocks, C and B, part by part."""
+        region, fold = self.region, self.footing.fold
+        (stop, edge, around), rows, count = region.split, region.block_rows, len(region.full)
+        blocks, end, found = region.stiffen(self.parts, y, form), rows.start[1:], []
+        for some in (edge, around):
+            found.append(np.zeros((len(some), 3, len(fold.columns))))
+            fold_rows(some, stop, end, rows.columns, blocks, count, fold.U, found[-1])
+        return blocks, fold.widen(found[0]), fold.square(found[1])
 
     def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool) -> FloatArray:
         """That of all other tets, as the coordinates see it, (r, r)."""
@@ -319,6 +404,9 @@ class Condensed:
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
+        if self._flat is not None:
+            response = self.parts[0].material.response
+            return assemble(self.region, self._flat, response, self.footing.follow(q), form, under=True)[2]
         under, taken = self.region.under, np.zeros((len(q), len(q)))
         if not self.footing.under[1]:
             return taken
@@ -326,7 +414,8 @@ class Condensed:
         for piece in self.footing.under[1]:
             first, last = piece.vertices.start, piece.vertices.stop
             some, U = np.arange(first, last, dtype=np.int32), piece.U.reshape(last - first, 3, -1)
-            folded = fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U)
+            folded = np.zeros_like(U)
+            fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U, folded)
             own = piece.U.T @ folded.reshape(piece.U.shape)
             taken[piece.coordinates, piece.coordinates] = 0.5 * (own + own.T)
         return taken
@@ -341,4 +430,11 @@ class Condensed:
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
         springs, held = hang_springs(self.footing, self.joints), self.held.rows
+        if not len(springs.H) or not held.shape[1]:
+            return springs
         return springs._replace(H=springs.H - (springs.H @ held) @ held.T)
+
+
+def _sum_terms(joints: Sequence[Potential], y: FloatArray) -> FloatArray:
+    """What joints have of the gradient at y [m], (l, 3) [N]."""
+    return np.asarray(sum(term for joint in joints for term in joint.terms(y).values()))

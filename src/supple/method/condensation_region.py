@@ -173,12 +173,13 @@ class Patch:
     def stiffen(self, parts: tuple[Elements, ...], y: FloatArray, form: int, *, keep: bool = False) -> FloatArray:
         """Blocks of the elements' stiffness with its vertices at y [m], (l, 3); overwritten by the next call, unless
         they are to be kept."""
-        data, blocks = self._scratch
+        data, blocks = self.scratch
         self.map.assemble(parts, y, data, form=form)
         return np.asarray(self.block_rows.fill(data, out=np.empty_like(blocks) if keep else blocks), np.float64)
 
     @cached_property
-    def _scratch(self) -> tuple[FloatArray, FloatArray]:
+    def scratch(self) -> tuple[FloatArray, FloatArray]:
+        """Memory for the upper triangle of its matrix, and for its blocks, (k, 9)."""
         return np.empty(self.map.pattern.nonzeros), np.empty((len(self.block_rows.columns), 9))
 
 
@@ -243,6 +244,11 @@ class Region(Patch):
         number = np.full(len(domains.vertex_of), -1, np.int32)
         number[copies] = np.arange(len(copies), dtype=np.int32)
         return Patch(self.ground.choose(domains.body, self._ruled, number), len(copies))
+
+    @cached_property
+    def everyone(self) -> IntArray:
+        """Its numbers, (l,)."""
+        return np.arange(self.count, dtype=np.int32)
 
     @cached_property
     def diagonal(self) -> NDArray[np.intp]:

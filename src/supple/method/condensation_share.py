@@ -52,15 +52,15 @@ class Share:
     def of(cls, ahead: Ahead, footing: Footing, followed: Motion, slowed: float, force: FloatArray) -> "Share":
         """The subspace would have moved the full vertices by `followed`, (3 f,), against drag by mass, and forces
         (3 f,) would have pushed it there."""
-        mass, J = np.repeat(footing.region.mass, 3), footing.U_full
+        mass, gather = np.repeat(footing.region.mass, 3), footing.rows.gather_full
         origin = footing.origin[: len(footing.region.full)].ravel()
         own = followed.ca * (followed.xa - origin) + followed.cv * slowed * (followed.xv - origin)
         matrix, pull = ahead.inertia
         if ahead.untie is not None:  # copies of a full vertex are one vertex
             matrix = matrix - ahead.untie(footing.region.full)
         return cls(
-            matrix - (followed.ca + followed.cv * slowed) * footing.taken, pull - (mass * own) @ J,
-            ahead.load - force @ J, ahead.begin,
+            matrix - (followed.ca + followed.cv * slowed) * footing.taken, pull - gather(mass * own),
+            ahead.load - gather(force), ahead.begin,
         )  # fmt: skip
 
     def slowed(self, drag: tuple[FloatArray, FloatArray]) -> "Share":

@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
-from supple.method.condensation_anchors import SkinAnchor, domain_lengths
-from supple.method.condensation_subspace import Ahead, Piece, Quadratic, Ruled, Vertices, fit_left, one_piece
+from supple.method.condensation_anchors import PosedAnchor, SkinAnchor, domain_lengths
+from supple.method.condensation_subspace import (
+    Ahead,
+    Part,
+    Piece,
+    Quadratic,
+    Ruled,
+    Vertices,
+    fit_left,
+    one_part,
+    one_piece,
+)
 from supple.method.domain_space import DomainSpace
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_balance import Balance
@@ -50,6 +60,12 @@ class SkinnedStance:
         A, _ = self.rig.frames(self.pose, vertices)
         return np.asarray(A @ self.basis.rows(np.arange(len(self.rig.rest)) if vertices is None else vertices))
 
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        if isinstance(self.basis, Basis):
+            return one_part(self.rows(vertices))
+        A, _ = self.rig.frames(self.pose, vertices)
+        return [Part(where, at, A[where] @ rows) for where, at, rows in self.basis.pick(vertices)]
+
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         if isinstance(self.basis, Basis):
             return one_piece(self.rows(copies))
@@ -69,9 +85,15 @@ class SkinnedStance:
         return self.rig.push_forward(self.pose, rest + self.basis.lift(q, vertices), vertices)
 
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> SkinAnchor:
-        if "lengths" not in self.memory or len(self.memory["lengths"]) != len(vertices):
-            self.memory["lengths"] = domain_lengths(self.basis, vertices)
-        return SkinAnchor(self.rig, self.basis, self.pose, q, vertices, self.memory["lengths"])
+        return SkinAnchor(self.rig, self.basis, self.pose, q, vertices, self._measure_rows("lengths", vertices))
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> PosedAnchor:
+        return PosedAnchor(self.basis, self.pose, q, self._measure_rows("all lengths", vertices))
+
+    def _measure_rows(self, name: str, vertices: NDArray[np.int32]) -> FloatArray:
+        if name not in self.memory or len(self.memory[name]) != len(vertices):
+            self.memory[name] = domain_lengths(self.basis, vertices)
+        return self.memory[name]
 
 
 class SkinnedSubspace:
@@ -80,9 +102,13 @@ class SkinnedSubspace:
     def __init__(self, rig: SkinnedRig, basis: Basis | DomainBases, particles: Particles) -> None:
         self._rig, self._basis, self._particles = rig, basis, particles
         self._memory: dict[str, FloatArray] = {}
+        self._rates: tuple[SkinnedState, Vertices, tuple[FloatArray, FloatArray]] | None = None
 
     def stance(self, below: SkinnedState) -> SkinnedStance:
-        return SkinnedStance(self._rig, self._basis, below.pose, self._memory)
+        return self.pose(below.pose)
+
+    def pose(self, pose: FloatArray) -> SkinnedStance:
+        return SkinnedStance(self._rig, self._basis, pose, self._memory)
 
     def coordinates(self, below: SkinnedState) -> FloatArray:
         return np.asarray(below.shapes[0])
@@ -90,7 +116,9 @@ class SkinnedSubspace:
     def field(self, below: SkinnedState, level: int, vertices: Vertices = None) -> FloatArray:
         if level == 0:
             return self.stance(below).place(below.shapes[0], vertices)
-        return lift_rates(self._rig, self._basis, below, vertices)[level - 1]
+        if self._rates is None or self._rates[0] is not below or self._rates[1] is not vertices:
+            self._rates = below, vertices, lift_rates(self._rig, self._basis, below, vertices)  # both in one go
+        return self._rates[2][level - 1].copy()
 
     def fold(self, below: SkinnedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> SkinnedState:
         """Velocities are differences, so that what the vertices had one step ago is folded back, too."""
@@ -165,7 +193,7 @@ class SkinnedSteps:
         step = self._balance.prepare(self._refresh(held), inputs, pose)
         q, rank, motion = step.begin, len(step.begin), step.motion
         c, M, b = step.loads
-        stance, turn = SkinnedStance(self._rig, self._model.basis, pose), self._balance.turn_between(below.pose, pose)
+        stance, turn = self.subspace.pose(pose), self._balance.turn_between(below.pose, pose)
 
         def carry(x: FloatArray, vertices: NDArray[np.integer]) -> FloatArray:
             return self._rig.push_forward(pose, self._rig.pull_back(below.pose, x, vertices), vertices)

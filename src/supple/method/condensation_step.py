@@ -152,18 +152,22 @@ class CondensedStep:
         x, q = self.z[:size].reshape(-1, 3), self.z[size:]
         if self._lookout is not None:
             self._lookout.check(self._watched, self.ahead.stance, q, full, x)
-        return self._watched.place(partial(self.ahead.stance.place, q), full, x)
+        return self._watched.place_at(self.ahead.stance, q, full, x)
 
     def begin(self, level: int = 0) -> FloatArray:
         """Positions or velocities of those vertices as the step begins, (c, 3)."""
-        follow = partial(self._tools.ground.subspace.field, self._state.below, level)
+        subspace, below = self._tools.ground.subspace, self._state.below
+        if level == 0 and self._watched.bound is None:
+            now = subspace.stance(below), subspace.coordinates(below)
+            return self._watched.place_at(*now, self._state.full, self._state.motion[0])
+        follow = partial(subspace.field, below, level)
         return self._watched.place(follow, self._state.full, self._state.motion[level])
 
     def carry(self) -> FloatArray:
         """Positions of those vertices if coordinates stayed, and what is full went with the skin [m], (c, 3)."""
         state, ahead = self._state, self.ahead
         x = ahead.carry(state.motion[0], state.full)
-        return self._watched.place(partial(ahead.stance.place, ahead.begin), state.full, x)
+        return self._watched.place_at(ahead.stance, ahead.begin, state.full, x)
 
     def foresee(self) -> FloatArray | None:
         """Positions of those vertices where an equilibrium is looked for from [m], (c, 3); None: where they are."""
@@ -171,15 +175,16 @@ class CondensedStep:
         if found is None:
             return None
         self._tally.newton += found.iterations
-        follow = partial(self._tools.ground.subspace.field, found.below, 0)
-        return self._watched.place(follow, self._state.full, found.x)
+        return self._watched.place_at(self.ahead.stance, found.q, self._state.full, found.x)
 
     def follow(self, below: Any) -> FloatArray:
         """Positions of those vertices in a state of the coordinates alone [m], (c, 3)."""
         subspace = self._tools.ground.subspace
+        now, nobody = (subspace.stance(below), subspace.coordinates(below)), (np.zeros(0, np.int32), np.zeros((0, 3)))
         if self._lookout is not None:
-            nobody = np.zeros(0, np.int32), np.zeros((0, 3))
-            self._lookout.check(self._watched, subspace.stance(below), subspace.coordinates(below), *nobody)
+            self._lookout.check(self._watched, *now, *nobody)
+        if self._watched.bound is None:
+            return self._watched.place_at(*now, *nobody)
         return subspace.field(below, 0, self._watched.vertices)
 
     @cached_property
@@ -288,11 +293,9 @@ class CondensedStep:
         )  # fmt: skip
         if beta > 0.0 and not self._still:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)
-        self._step, terms = step, step.terms(self._begin)
-        acting = ("elastic force", "external force")
-        self.resting = np.sum(list(terms.values()), axis=0)
-        self._reference = sum(measure(region, terms[name]) for name in acting)
-        self._leaning = sum(lean(footing, terms[name]) for name in acting)
+        self._step, (self.resting, *acting) = step, step.balance(self._begin)
+        self._reference = sum(measure(region, force) for force in acting)
+        self._leaning = sum(lean(footing, force) for force in acting)
 
     def _name(self, potential: ContactPotential | None) -> IntArray:
         """Vertices that contacts and grabs pull at."""

@@ -12,12 +12,14 @@ from supple.elastic import VISCOUS, Body
 from supple.method.condensation_anchors import StillAnchor, row_lengths
 from supple.method.condensation_subspace import (
     Ahead,
+    Part,
     Piece,
     Quadratic,
     Ruled,
     Subspace,
     Vertices,
     fit_left,
+    one_part,
     one_piece,
 )
 from supple.method.reduced import ReducedSolver
@@ -47,6 +49,9 @@ class StillSubspace:
     def rows(self, vertices: Vertices = None) -> FloatArray:
         return self._rows if vertices is None else self._rows[vertices]
 
+    def parts(self, vertices: NDArray[np.integer]) -> list[Part]:
+        return one_part(self.rows(vertices))
+
     def pieces(self, copies: NDArray[np.integer]) -> list[Piece]:
         return one_piece(self.rows(copies))
 
@@ -64,6 +69,9 @@ class StillSubspace:
         if known is not vertices:
             self._lengths = known, lengths = vertices, row_lengths(self.rows(vertices))
         return StillAnchor(self, q, lengths)
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> StillAnchor:
+        return self.anchor(q, vertices)
 
     def field(self, below: ReducedState, level: int, vertices: Vertices = None) -> FloatArray:
         q = below.shapes[level]

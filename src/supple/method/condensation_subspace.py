@@ -17,7 +17,9 @@ from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
 from supple.solve.live import Live
 
-__all__ = ["Ahead", "Below", "Piece", "Ruled", "Stance", "Steps", "Subspace", "fit_left", "one_piece"]
+__all__ = [
+    "Ahead", "Below", "Part", "Piece", "Ruled", "Stance", "Steps", "Subspace", "fit_left", "one_part", "one_piece",
+]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 Vertices = NDArray[np.integer] | None
@@ -34,6 +36,16 @@ class Piece(NamedTuple):
     coordinates: slice
     U: FloatArray
     """(3 k, c)"""
+
+
+class Part(NamedTuple):
+    """What some coordinates do to vertices at some places of a list."""
+
+    where: NDArray[np.intp]
+    """Ascending, (k,)."""
+    at: slice
+    rows: FloatArray
+    """(k, 3, c)"""
 
 
 class Below(Protocol):
@@ -58,6 +70,9 @@ class Stance(Protocol):
     def rows(self, vertices: Vertices = None) -> FloatArray:
         """Derivatives of positions by q, (k, 3, r)."""
 
+    def parts(self, vertices: NDArray[np.integer]) -> list["Part"]:
+        """The same, one for every domain that has some of the vertices."""
+
     def pieces(self, copies: NDArray[np.integer]) -> list["Piece"]:
         """The same of vertices of the body cut into domains, ascending, a piece a domain that has some."""
 
@@ -69,6 +84,9 @@ class Stance(Protocol):
 
     def anchor(self, q: FloatArray, vertices: NDArray[np.int32]) -> Anchor:
         """What bounds how far chosen vertices are taken from where they are now."""
+
+    def hold(self, q: FloatArray, vertices: NDArray[np.int32]) -> Anchor | None:
+        """The same for as long as nothing but coordinates moves, with lengths that stay; None where a frame does."""
 
 
 class Subspace(Protocol):
@@ -86,6 +104,11 @@ class Subspace(Protocol):
     def fold(self, below: Any, kept: Vertices, gone: Vertices, motion: FloatArray) -> Any:
         """The state that is nearest to what vertices `gone` do, motion (3, k, 3), which followed it no more and do now;
         `kept` still do not."""
+
+
+def one_part(rows: FloatArray) -> list[Part]:
+    """Rows (k, 3, r) that are not told apart by domains."""
+    return [Part(np.arange(len(rows)), slice(0, rows.shape[2]), rows)]
 
 
 def one_piece(rows: FloatArray) -> list[Piece]:

@@ -88,6 +88,6 @@ def compare(
 ) -> tuple[dict[str, float], float]:
     """Sizes of the changes of contact and friction forces at x, and of the contact forces [N]."""
     before, after = ({} if one is None else one.terms(x) for one in (old, new))
-    nothing = np.zeros_like(x)
+    nothing = np.zeros((len(x), 3))
     changes = {name: float(np.linalg.norm(after.get(name, nothing) - before.get(name, nothing))) for name in _TERMS}
     return changes, float(np.linalg.norm(after.get("contact", nothing)))

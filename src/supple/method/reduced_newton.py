@@ -27,7 +27,8 @@ from supple.linalg.vectors import add_to, are_equal, copy_into
 
 __all__ = [
     "CAPPED", "CONVERGED", "INDEFINITE", "NOT_FINITE", "NO_DESCENT", "STALLED", "WHOLE", "Found", "Given", "LoadLoops",
-    "Scratch", "SpaceLoops", "is_large", "make_names", "minimise_whole", "newton_kernel", "square_kernel",
+    "Scratch", "SpaceLoops", "call_materials", "is_large", "make_names", "minimise_whole", "newton_kernel",
+    "square_kernel",
 ]  # fmt: skip
 
 Given = tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -124,7 +125,8 @@ def make_names(loops: PointLoops, loads: LoadLoops, large: bool, space: SpaceLoo
     """The names that templates of Newton's method use, and what tells them from those of others."""
     if large:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
-    names = {**_materials(loops), **loads._asdict(), **space._asdict(), "square": square_kernel(loops, large, space)}
+    names = {**call_materials(loops), **loads._asdict(), **space._asdict()}
+    names["square"] = square_kernel(loops, large, space)
     kind = f"{loops.name}_{loads.name}_{space.name}"
     names["descend"] = compile_copy(_descend, kind, names)
     # Called once: by itself it would be compiled once more
@@ -135,11 +137,11 @@ def make_names(loops: PointLoops, loads: LoadLoops, large: bool, space: SpaceLoo
 @cache
 def square_kernel(loops: PointLoops, large: bool, space: SpaceLoops | None = None) -> Callable[..., Any]:
     """The compiled stiffness of a kind of space, by default that of a whole body."""
-    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", _materials(loops), parallel=large)
+    return compile_copy((space or WHOLE).square, f"{loops.name}_{large}", call_materials(loops), parallel=large)
 
 
 @cache
-def _materials(loops: PointLoops) -> dict[str, Any]:
+def call_materials(loops: PointLoops) -> dict[str, Any]:
     """The loops, called where they are: they take most of the compiler's time and of a step's, which calls them often
     and for all elements at once."""
     F, table, bounds = float64[::1], float64[:, ::1], int64[::1]

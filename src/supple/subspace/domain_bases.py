@@ -1,8 +1,9 @@
 """A basis for every domain of a cut body: displacements of a domain depend on its own coordinates only."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -24,7 +25,18 @@ FloatArray = NDArray[np.float64]
 
 _RIGID = 1e-10  # of the stiffness of a domain: vibrations softer than this are rigid motions
 _SLIGHT = 0.03  # of the least size of a whole basis' coordinates: a domain that moves less needs no column for it
+_PICKED = 8  # lists of vertices whose rows are kept
 _STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
+
+
+class Share(NamedTuple):
+    """What the coordinates of a domain do to some of a list of vertices, by their share in the mean of copies."""
+
+    where: NDArray[np.intp]
+    """Places in the list, ascending, (k,)."""
+    at: slice
+    rows: FloatArray
+    """(k, 3, c)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +46,8 @@ class DomainBases:
     domains: Domains
     bases: tuple[Basis, ...]
     """Mass-orthonormal, zero at pins, (d,); of rank 0 where a domain does not move."""
+
+    _picked: "list[tuple[NDArray[np.integer], list[Share]]]" = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
         if len(self.bases) != len(self.domains):
@@ -131,12 +145,34 @@ class DomainBases:
         """Displacements of the whole body's vertices, all or chosen ones, [m], (k, 3): means of their copies."""
         if vertices is None:
             return self.domains.gather(self.lift_copies(q))
-        needed, means = self._copies_of(vertices)
-        found = []
+        out = np.zeros((len(vertices), 3))
+        for where, at, rows in self.pick(vertices):
+            out[where] += (rows.reshape(-1, rows.shape[2]) @ q[at]).reshape(-1, 3)
+        return out
+
+    def pick(self, vertices: NDArray[np.integer]) -> "list[Share]":
+        """What the coordinates of every domain do to chosen vertices of the whole body, where they do anything.
+
+        The last lists of vertices are known by who they are: a region is asked for dozens of times.
+        """
+        for known, shares in self._picked:
+            if known is vertices:
+                return shares
+        means = self.domains.means[vertices]
+        row = np.repeat(np.arange(len(vertices)), np.diff(means.indptr))
+        order = np.argsort(means.indices, kind="stable")  # copies ascend domain by domain
+        order = order[np.lexsort((row[order], self.domains.domain_of[means.indices[order]]))]
+        copies, row, weights = means.indices[order], row[order], means.data[order]
+        shares = []
         for basis, own, at in self.each():
-            low, high = np.searchsorted(needed, (own.start, own.stop))
-            found.append(basis.lift(q[at], needed[low:high] - own.start))
-        return np.asarray(means @ np.concatenate(found))
+            low, high = np.searchsorted(self.domains.domain_of[copies], [len(shares), len(shares) + 1])
+            some = slice(int(low), int(high))
+            rows = weights[some, None, None] * basis.rows(copies[some] - own.start)
+            shares.append(Share(row[some], at, rows))
+        shares = [one for one in shares if one.rows.size]
+        self._picked.append((vertices, shares))
+        del self._picked[:-_PICKED]
+        return shares
 
     def rows(self, vertices: NDArray[np.integer]) -> FloatArray:
         """What all coordinates do to chosen vertices of the whole body, (k, 3, r): means of their copies."""

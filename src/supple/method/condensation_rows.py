@@ -1,0 +1,117 @@
+"""What coordinates do to the vertices of a region, (3 l, r), without the zeros that domains leave."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.method.condensation_subspace import Part
+
+__all__ = ["Rows"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Strip(NamedTuple):
+    """A part, cut where the full vertices end."""
+
+    where: NDArray[np.intp]
+    full: int
+    """How many of its vertices are full; they come first."""
+    at: slice
+    U: FloatArray
+    """(3 k, c)"""
+
+
+class Rows:
+    """Of vertices of which the first `full` are full."""
+
+    def __init__(self, parts: list[Part], count: int, full: int, rank: int) -> None:
+        self._count, self._full, self.rank = count, full, rank
+        self._strips = [
+            Strip(one.where, int(np.searchsorted(one.where, full)), one.at, one.rows.reshape(-1, one.rows.shape[2]))
+            for one in parts
+        ]
+
+    def to_dense(self) -> FloatArray:
+        """All of it, (3 l, r)."""
+        if len(self._strips) == 1 and self._strips[0].U.shape == (3 * self._count, self.rank):
+            return self._strips[0].U
+        return self._widen(0, self._count, np.arange(self.rank)).reshape(-1, self.rank)
+
+    def pick(self, vertices: NDArray[np.integer]) -> FloatArray:
+        """Of chosen vertices, (k, 3, r)."""
+        out = np.zeros((len(vertices), 3, self.rank))
+        for where, _, at, U in self._strips:
+            place = np.minimum(np.searchsorted(where, vertices), len(where) - 1)
+            own = np.flatnonzero(where[place] == vertices)
+            out[own, :, at] = U.reshape(len(where), 3, U.shape[1])[place[own]]
+        return out
+
+    def pick_around(self) -> tuple[NDArray[np.intp], FloatArray]:
+        """Coordinates that move vertices which are not full, ascending, (c,), and what they do to these, (a, 3, c)."""
+        moving = [np.arange(one.at.start, one.at.stop) for one in self._strips if one.full < len(one.where)]
+        columns = np.concatenate([np.zeros(0, np.intp), *moving])
+        return columns, self._widen(self._full, self._count, columns)
+
+    def _widen(self, begin: int, end: int, columns: NDArray[np.intp]) -> FloatArray:
+        """Vertices begin to end, and chosen coordinates, ascending, (k, 3, c)."""
+        out = np.zeros((end - begin, 3, len(columns)))
+        for where, full, at, U in self._strips:
+            first = full if begin else 0
+            own, rows = where[first:] - begin, U.reshape(len(where), 3, U.shape[1])[first:]
+            if len(own):
+                place = int(np.searchsorted(columns, at.start))
+                out[own, :, place : place + at.stop - at.start] = rows
+        return out
+
+    def move(self, q: FloatArray) -> FloatArray:
+        """U q of the vertices that are not full, (a, 3)."""
+        out = np.zeros((self._count - self._full, 3))
+        for where, full, at, U in self._strips:
+            out[where[full:] - self._full] += (U[3 * full :] @ q[at]).reshape(-1, 3)
+        return out
+
+    def move_full(self, motions: FloatArray) -> FloatArray:
+        """U_f times motions (r,) or (r, u), (3 f,) or (3 f, u)."""
+        out = np.zeros((self._full, 3, *motions.shape[1:]))
+        for where, full, at, U in self._strips:
+            out[where[:full]] += (U[: 3 * full] @ motions[at]).reshape(full, 3, *motions.shape[1:])
+        return out.reshape(-1, *motions.shape[1:])
+
+    def gather(self, field: FloatArray) -> FloatArray:
+        """Uᵀ f of forces on the vertices that are not full, (a, 3); (r,)."""
+        out = np.zeros(self.rank)
+        for where, full, at, U in self._strips:
+            out[at] += field[where[full:] - self._full].ravel() @ U[3 * full :]
+        return out
+
+    def gather_full(self, field: FloatArray) -> FloatArray:
+        """The same of forces on the full ones, (3 f,)."""
+        out, field = np.zeros(self.rank), field.reshape(-1, 3)
+        for where, full, at, U in self._strips:
+            out[at] += field[where[:full]].ravel() @ U[: 3 * full]
+        return out
+
+    def weigh_full(self, mass: FloatArray) -> FloatArray:
+        """U_fᵀ M U_f with the masses of full vertices [kg], (f,); (r, r)."""
+        out, roots = np.zeros((self.rank, self.rank)), np.sqrt(mass)
+        weighed = [
+            roots[one.where[: one.full], None, None] * one.U[: 3 * one.full].reshape(one.full, 3, one.U.shape[1])
+            for one in self._strips
+        ]
+        shared = np.zeros(self._full, np.int64)
+        for one in self._strips:
+            shared[one.where[: one.full]] += 1
+        for k, (one, own) in enumerate(zip(self._strips, weighed, strict=True)):
+            flat = own.reshape(-1, own.shape[2])
+            out[one.at, one.at] = flat.T @ flat
+            twice = np.flatnonzero(shared[one.where[: one.full]] > 1)  # copies of one vertex couple domains
+            for other, theirs in zip(self._strips[:k], weighed[:k], strict=True):
+                _, here, there = np.intersect1d(
+                    one.where[twice], other.where[: other.full], assume_unique=True, return_indices=True
+                )
+                if len(here):
+                    block = np.tensordot(own[twice[here]], theirs[there], ((0, 1), (0, 1)))
+                    out[one.at, other.at], out[other.at, one.at] = block, block.T
+        return out
