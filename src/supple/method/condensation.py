@@ -13,7 +13,7 @@ from supple.contact.detector import Detector
 from supple.contact.mixed_detector import MixedDetector
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
-from supple.errors import SceneError
+from supple.errors import ConvergenceError, SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
 from supple.method.condensation_carried import CarriedSteps
@@ -209,6 +209,8 @@ class CondensationSolver:
                     pose, ahead = np.asarray(inputs.end.pose), step.ahead
                     self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
                 begun = True
+                if (ended := self._step_ruled(state, inputs, tally, watch)) is not None:
+                    return ended
             try:
                 return self._settle(step, state, inputs, tally, watch, anew, turns < _TURNS)
             except Overlap:
@@ -292,6 +294,32 @@ class CondensationSolver:
         held = self._tools.oracle.hold(Sight(self._ground, state, duration))
         return fold_back(state, self._ground, held)
 
+    def _step_ruled(
+        self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch
+    ) -> CondensedState | None:
+        """An equilibrium as the solver of skinned bodies finds it by rules; None where something is full, or where more
+        touches at its end than rules stand for."""
+        rules, look = self._rules, self._lookout
+        if rules is None or look is None or not (self.is_static and self._sees == "contact" and rules.suffices):
+            return None
+        if len(state.full) or state.live.grabs:
+            return None
+        try:
+            end, report = self._ruled.step(state.below._replace(pairs=state.pairs), inputs)
+        except ConvergenceError:
+            return None
+        ended, subspace = state._replace(below=end, steps=state.steps + 1, pairs=end.pairs), self._ground.subspace
+        with watch.phase("contact"):
+            stance, q = subspace.stance(ended.below), subspace.coordinates(ended.below)
+            x = look.begin(state, inputs).place_at(stance, q, state.full, np.zeros((0, 3)))
+            found = look.loop.detector.detect(x, inputs)
+            if (~rules.is_ruled(found) & (found.depth(x) > 0.0)).any():
+                return None
+        tally.newton += report.newton_iterations
+        tally.residual, tally.rounds = max(tally.residual, report.residual), tally.rounds + report.contact_rounds
+        tally.settled, tally.touching = tally.settled and report.contact_settled, report.touching
+        return ended
+
     def _step_reduced(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
         end, report = self._steps.step(state.below, inputs)
         tally.newton += report.newton_iterations
@@ -315,6 +343,13 @@ class CondensationSolver:
         idle = state.idle + 1
         idle[np.searchsorted(state.full, self._tools.oracle.want(sight))] = 0
         return state._replace(below=below, motion=motion, idle=idle, steps=state.steps + 1, pairs=end.pairs)
+
+    @cached_property
+    def _ruled(self) -> SkinnedSolver:
+        assert self._rig is not None
+        assert not isinstance(self.model, ReducedModel)
+        known = {"integrator": self._integrator, "tolerance": self.tolerance, "contact": self._contact}
+        return SkinnedSolver(self.body, self._rig, self.model, **known)  # type: ignore[arg-type]
 
     @cached_property
     def _full(self) -> FullSolver:

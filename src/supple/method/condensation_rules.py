@@ -45,6 +45,11 @@ class RulesBeside:
         self._detector.stand(self._place if self._is_static else None)
         self._choose(full)
 
+    @property
+    def suffices(self) -> bool:
+        """Whether all bones that touched in training have rules in this step."""
+        return self._covered == self._known
+
     def give_way(self, full: IntArray) -> bool:
         """Whether a region reaches what rules look at; its bones are novel from now on."""
         return bool(len(self._find_reached(full))) and self._choose(full)
