@@ -71,11 +71,15 @@ def choose_linear_solver(unknowns: int, reach: float | None, tried: int | None =
     return name, f"{unknowns:,} unknowns, limit {limit:,} where a wave crosses {reach:.3g} elements a step"
 
 
-def make_linear_solver(name: str, pattern: BlockPattern, points: FloatArray, reach: float | None) -> LinearSolver:
-    """The solver `name` for a pattern whose block rows lie at `points` [m], (n, 3); `reach` is None in statics."""
+def make_linear_solver(
+    name: str, pattern: BlockPattern, points: FloatArray, reach: float | None, *, follows_bends: bool = False
+) -> LinearSolver:
+    """The solver `name` for a pattern whose block rows lie at `points` [m], (n, 3); `reach` is None in statics.
+
+    `follows_bends`: conjugate gradients answer for matrices that are not positive definite, too."""
     if name == "direct":
         return ReusedFactor(pattern)
     if name == "pcg":
         two_levels = reach is None or reach > TWO_LEVELS_FROM
-        return ConjugateGradients(pattern, points, two_levels=two_levels, follows_bends=reach is None)
+        return ConjugateGradients(pattern, points, two_levels=two_levels, follows_bends=follows_bends)
     return Multigrid(pattern, points)

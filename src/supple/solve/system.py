@@ -63,7 +63,9 @@ class System:
     @cached_property
     def linear(self) -> LinearSolver:
         """The linear solver; its symbolic work is done when it is first asked for."""
-        return make_linear_solver(self.solver_name, self.map.pattern, self.points, self.reach)
+        return make_linear_solver(
+            self.solver_name, self.map.pattern, self.points, self.reach, follows_bends=self.reach is None
+        )
 
     @cached_property
     def whole(self) -> StiffnessMap:
