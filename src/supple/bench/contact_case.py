@@ -66,8 +66,6 @@ class Sketch(NamedTuple):
     """Tets, poses to learn from and to play, rank."""
     paper: Row
     integrator: str = "static"
-    paper_share: float | None = None
-    """How far at paper size, where meshes are fine enough to lie flat on themselves."""
 
 
 def _paper(tets: int, domains: int, poses: int, rank: int, full: float, reduced: float, *more: float) -> Row:
@@ -81,7 +79,7 @@ def _paper(tets: int, domains: int, poses: int, rank: int, full: float, reduced:
 CASES = {
     "cylinder": Sketch(
         "cylinder", ("folded",), 0.8, {"small": (3_000, 12, 14, 18), "paper": (118_389, 12, 14, 18)},
-        _paper(118_389, 2, 12, 20, 7820.0, 20.0, 4127, 15, 16.0, 52.0, 0.46), paper_share=1.15,
+        _paper(118_389, 2, 12, 20, 7820.0, 20.0, 4127, 15, 16.0, 52.0, 0.46),
     ),
     "finger": Sketch(
         "finger", ("curled",), 1.0, {"small": (4_000, 12, 14, 18), "paper": (248_869, 17, 20, 24)},
@@ -107,8 +105,7 @@ def make_case(name: str, size: str) -> Case:
     held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, character.skeleton))
     is_static = sketch.integrator == "static"
     body = Body.build(mesh, _FLESH, held.pins, Damping() if is_static else Damping(mass=2.0, stiffness=0.02))
-    share = sketch.paper_share if size == "paper" and sketch.paper_share else sketch.share
-    keys = np.array([rig.neutral, *(share * character.poses[key] for key in sketch.keys)])
+    keys = np.array([rig.neutral, *(sketch.share * character.poses[key] for key in sketch.keys)])
     evenly = np.linspace(0.0, 1.0, poses + 1)[1:]
     learned = _go_through(keys, np.sqrt(evenly) if len(keys) == 2 else evenly)  # contact comes late on a single way
     way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0)
