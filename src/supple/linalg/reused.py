@@ -92,12 +92,12 @@ class ReusedFactor:
 
 
 def conjugate(
-    multiply: Map, precondition: Map, b: FloatArray, tolerance: float, patience: int
+    multiply: Map, precondition: Map, b: FloatArray, tolerance: float, patience: int, first: FloatArray | None = None
 ) -> tuple[FloatArray | None, int]:
     """x with |A x - b| <= tolerance |b| by preconditioned conjugate gradients, and their iterations; None where more
-    than `patience` were needed."""
+    than `patience` were needed. `first` is the preconditioned b where that is known."""
     x, r = np.zeros_like(b), b.copy()
-    z = precondition(r)
+    z = precondition(r) if first is None else first
     p, rz = z.copy(), float(r @ z)
     goal = tolerance * float(np.linalg.norm(b))
     for count in range(1, patience + 1):

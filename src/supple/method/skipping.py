@@ -25,6 +25,7 @@ from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
 from supple.method.skipping_deciding import (
+    LONGEST,
     News,
     Refusal,
     follow_load,
@@ -55,7 +56,9 @@ __all__ = ["SkippingSolver"]
 FloatArray = NDArray[np.float64]
 _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
-_LEFT, _LEFT_CHECKED = 0.01, 0.1  # share of the tolerance that corrections of a full step and of a check may leave
+# Share of the tolerance that corrections of a full step, of a static one and of a check may leave
+_LEFT, _LEFT_STATIC, _LEFT_CHECKED = 0.01, 0.03, 0.1
+_SMALL = 0.15  # of the tolerance: errors up to which static steps are checked half as often
 
 
 class SkippingSolver:
@@ -128,7 +131,9 @@ class SkippingSolver:
         tolerance = self.tolerance * self.throttle * state.live.throttle
         if not tolerance > 0.0:
             full, report = self._full.step(self._lift(state), inputs)
-            return replace(state, time=full.time, full=full, motion=None, live=full.live), replace(report, skip=Skip())
+            return replace(state, time=full.time, full=full, motion=None, live=full.live, defect=None), replace(
+                report, skip=Skip()
+            )
         watch = Stopwatch()
         now = situation_of(state.memory.situation, state.live, state.live.pins(self.body.pins), inputs.duration)
         if now != state.memory.situation:
@@ -146,7 +151,7 @@ class SkippingSolver:
                     return reached
                 why = reached
             memory = self._learner.leave(state.memory, state.skipped, why)
-            state = replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0)
+            state = replace(state, full=self._lift(state), motion=None, memory=memory, skipped=0, defect=None)
         return self._step_full(state, inputs, tolerance, why is not None, watch)
 
     def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
@@ -225,6 +230,9 @@ class SkippingSolver:
                 return Refusal.ERROR
             estimate = measure.step(rms(checked.error, self.body.mass))
             memory = self._learner.judge(checked.memory, estimate, tolerance)
+            if checked.end is not None and self.is_static and isinstance(self._steps, StillSteps):
+                step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
+                return self._settle(state, memory, step, end, estimate, (since, jumps), watch)
             if checked.end is not None and not jumps:  # what is new altogether is a full step's to learn
                 step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
                 with watch.phase("learning"):
@@ -234,8 +242,9 @@ class SkippingSolver:
             if not estimate <= measure.refused * tolerance:
                 return Refusal.ERROR
             interval = next_check(
-                state.estimate, estimate, 1 if jumps else interval, since, measure.refused * tolerance, self.is_static
-            )
+                state.estimate, estimate, 1 if jumps else interval, since, measure.refused * tolerance,
+                self.is_static, longest=self._longest(estimate, tolerance),
+            )  # fmt: skip
             since = 0
         new = replace(
             state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
@@ -251,6 +260,48 @@ class SkippingSolver:
             skip=skip,
         )  # fmt: skip
 
+    def _longest(self, estimate: float, tolerance: float) -> int:
+        """Reduced steps between checks at most: more in statics, which forgets errors, while these are small."""
+        return 2 * LONGEST if self.is_static and estimate < _SMALL * tolerance else LONGEST
+
+    def _settle(
+        self, state: SkippingState, memory: Memory, step: FullStep, taken: Taken, estimate: float,
+        when: tuple[int, bool], watch: Stopwatch,
+    ) -> tuple[SkippingState, Report]:  # fmt: skip
+        """A static step with the end that a check has found in full space, from where reduced ones go on.
+
+        Where the reduced one would have been refused, it is a full step.
+        """
+        (since, jumps), (inputs, tolerance) = when, (step.inputs, step.tolerance)
+        refused, renewed = not estimate <= step.measure.refused * tolerance, None
+        with watch.phase("learning"):
+            memory = self._learner.remember(memory, step)
+            if self._learner.is_worn(memory, step, estimate, state.skipped):
+                memory, renewed = self._learner.renew(memory, step, state.skipped)
+            learned = memory.learned if renewed is None else renewed
+            assert learned is not None
+            full = replace(step.end, time=inputs.end.time, v=np.zeros_like(step.end.x), a=np.zeros_like(step.end.x))
+            assert isinstance(self._steps, StillSteps)
+            learned, entry = self._steps.settle(learned, step.begin.x, full, step.load, inputs)
+        memory, left = replace(memory, learned=learned, basis=learned.basis), _LEFT_CHECKED * tolerance
+        interval = next_check(
+            state.estimate, estimate, 1 if jumps or refused else state.interval, since,
+            step.measure.refused * tolerance, True, left=left,
+        )  # fmt: skip
+        new = replace(
+            state, time=full.time, full=entry.full, motion=entry.motion, elastic=entry.elastic,
+            defect=entry.defect, scale=step.measure.scale, since=0, interval=interval, skipped=state.skipped + 1,
+            memory=memory, estimate=left,
+        )  # fmt: skip
+        skip = Skip(
+            checked=not refused, corrected=True, learned=renewed is not None, rejected=refused, rank=learned.basis.rank,
+            elements=learned.rule.size,
+        )  # fmt: skip
+        return new, Report(
+            watch.finish(), taken.iterations, kind="full" if refused else "reduced", full_share=1.0 if refused else 0.0,
+            estimated_error=estimate, residual=taken.residual, skip=skip,
+        )  # fmt: skip
+
     def _renew(
         self, state: SkippingState, memory: Memory, step: FullStep, estimate: float
     ) -> tuple[Memory, SkippingState | None]:
@@ -264,7 +315,9 @@ class SkippingSolver:
             return memory, None
         entry = self._steps.enter(learned, step.begin, replace(step.inputs, end=step.inputs.begin))
         memory = replace(memory, learned=learned, basis=learned.basis)
-        return memory, replace(state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic)
+        return memory, replace(
+            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=None
+        )  # fmt: skip
 
     def _foresees(self, state: SkippingState, end: Taken, inputs: Inputs, watch: Stopwatch) -> bool:
         """Whether anything may be touched in a reduced step."""
@@ -278,8 +331,10 @@ class SkippingSolver:
     ) -> tuple[SkippingState, Report]:
         """A full step, and what is learned from it."""
         begin = self._lift(state)
-        goal = self._measure(inputs, state.scale).length(_LEFT * tolerance)
-        memory, end, report = self._space.advance(begin, state.memory, inputs, goal, watch)
+        left = (_LEFT_STATIC if self.is_static else _LEFT) * tolerance
+        goal = self._measure(inputs, state.scale).length(left)
+        share = left if self.is_static and state.scale == 0.0 else 0.0  # of its way, before anything has moved
+        memory, end, report = self._space.advance(begin, state.memory, inputs, goal, watch, share)
         scale = max(rms(self._learner.moved(begin, end, inputs), self.body.mass), _FADES * state.scale)
         state = replace(
             state, time=end.time, memory=memory, full=end, live=end.live, scale=scale, since=0, interval=1, skipped=0,
@@ -315,9 +370,16 @@ class SkippingSolver:
                 return replace(state, memory=memory), True
             recalled, trained = memory, True
         memory = self._space.with_matrix(recalled, begin, end, inputs)
-        assert memory.learned is not None
-        entry = self._steps.enter(memory.learned, end, inputs)
-        return replace(state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic), trained
+        used = memory.learned
+        assert used is not None
+        if self.is_static and isinstance(self._steps, StillSteps):
+            settled, entry = self._steps.settle(used, begin.x, end, load, inputs)
+            memory = replace(memory, learned=settled)
+        else:
+            entry = self._steps.enter(used, end, inputs)
+        return replace(
+            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=entry.defect
+        ), trained  # fmt: skip
 
     def _is_met(self, touching: Touch | None) -> bool:
         """Whether reduced steps know what is touched: colliders, where no bones move the body."""

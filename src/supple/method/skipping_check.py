@@ -23,7 +23,7 @@ __all__ = ["FullSpace"]
 
 FloatArray = NDArray[np.float64]
 _SLIGHT = 0.02  # cv β, damping beside elastic forces, up to which checks take it from the subspace
-_SMALL, _SMALL_STATIC = 1.0, 3.0  # goals: an error up to this has nothing to teach
+_SMALL, _SMALL_STATIC = 1.0, 5.0  # goals: an error up to this has nothing to teach
 _CONTRACTS = 0.5  # corrections that shrink less ask for the matrix of the moment
 _DIVERGES = 3.0  # corrections that grow more lead astray
 _STRETCH = 0.3, 10.0  # bounds of what an old factor may be wrong by
@@ -59,13 +59,16 @@ class FullSpace:
         self._carrier, self._body, self._rate = carrier, carrier.body, 2.0 if integrator == "newmark" else 1.0
         self._old: OldFactor | None = None
 
-    def advance(self, begin: FullState, memory: Memory, inputs: Inputs, goal: float, watch: Stopwatch) -> Reached:
-        """A step by the old factor where nothing touches, to `goal` [m]; else, and on small meshes, by the full solver.
+    def advance(
+        self, begin: FullState, memory: Memory, inputs: Inputs, goal: float, watch: Stopwatch, share: float = 0.0
+    ) -> Reached:
+        """A step by the old factor where nothing touches, to `goal` [m] or that `share` of the way to its end; else,
+        and on small meshes, by the full solver.
 
         The prediction goes on with the acceleration, xa + a / ca. Where that fails, it is tried ever more seldom.
         """
         progress, large = memory.progress, 3 * len(self._body.mass) >= _FEWEST
-        if large and progress.avoid == 0 and goal > 0.0 and not begin.live.grabs:
+        if large and progress.avoid == 0 and max(goal, share) > 0.0 and not begin.live.grabs:
             with watch.phase("assembly"):
                 step, system = self.solver.formulate(begin, inputs)
             if system.unknowns:
@@ -75,7 +78,8 @@ class FullSpace:
                 found, stance = None, self._carrier.stance(guess, inputs.end)
                 touches = self.solver.foresee_contacts(begin, guess, inputs)
                 if not touches:
-                    found = self._factor_of(system).correct(step, guess, self._old_of(memory, stance), goal, watch)
+                    old = self._old_of(memory, stance)
+                    found = self._factor_of(system).correct(step, guess, old, goal, watch, share)
                 if found is not None and not self.solver.foresee_contacts(begin, found.x, inputs):
                     end = self.solver.arrive(motion, found.x, begin, inputs.duration, inputs.end)
                     memory = _remember(replace(memory, progress=progress._replace(avoided=0)), found.old, stance)
@@ -127,24 +131,44 @@ class FullSpace:
         (r, d), system = first, factor.system
         end = x - _spread(d, x, system)
         left = step.gradient(end)
-        wrong, fallback, current = _stretch(d, r, left), old, None
+        wrong, fallback = _stretch(d, r, left), old
         before, error = factor.rms(wrong * d), _spread(wrong * d, x, system)
         if wrong >= _STRETCH[1]:  # the factor knows nothing of the body as it is: nor would a full step by it
-            end, left, before, current = x, r, np.inf, self._stiffen(step, system, x)
             error, fallback = np.full_like(x, np.inf), Old(None)
         elif before <= _SMALL_STATIC * goal:
             return error, None, old
+        elif not old.spent:
+            found = self._correct_alone(factor, step, old, (end, left, before), goal)
+            if found is not None:
+                return x - found, found, old
+        end, left, before, current = x, r, np.inf, self._stiffen(step, system, x)
         for _ in range(_MOST):
-            d, old = factor.approach(current, old, left)
-            length, end = factor.rms(d), end - _spread(d, x, system)
+            go, old = factor.approach(current, old, left, d)
+            length, end = factor.rms(go), end - _spread(go, x, system)
             if not length < _DIVERGES * before:
                 break
-            if not length < _CONTRACTS * before:
-                current = self._stiffen(step, system, end)
-            elif length <= goal or (np.isfinite(before) and length * length <= goal * before):
-                return x - end, end, old  # what is left shrinks on at this rate
             before, left = length, step.gradient(end)
+            d, _ = factor.approach(None, old, left)
+            if (1.0 if old.matrix is current else max(1.0, wrong)) * factor.rms(d) <= goal:
+                return x - end, end, old
         return error, None, fallback  # a matrix from where corrections went astray is none to go on with
+
+    def _correct_alone(
+        self, factor: OldFactor, step: Increment, old: Old, corrected: tuple[FloatArray, FloatArray, float], goal: float
+    ) -> FloatArray | None:
+        """Positions [m], (n, 3), within `goal` [m] of a step's end by the old factor alone, on from where a correction
+        of some length [m] has left a residual; None where it leads elsewhere."""
+        end, left, before = corrected
+        for _ in range(_MOST):
+            d, _ = factor.approach(None, old, left)
+            length = factor.rms(d)
+            if not length < _CONTRACTS * before:
+                return None
+            end = end - _spread(d, end, factor.system)
+            if length * length <= goal * before:
+                return end  # what is left shrinks on at this rate
+            before, left = length, step.gradient(end)
+        return None
 
     def _old_of(self, memory: Memory, stance: FloatArray) -> Old:
         """What is remembered of a matrix, as a body that stands so uses it."""

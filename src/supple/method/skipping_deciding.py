@@ -15,6 +15,7 @@ from supple.solve.live import Live
 from supple.subspace.window import Window
 
 __all__ = [
+    "LONGEST",
     "News",
     "Refusal",
     "follow_load",
@@ -29,7 +30,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-_LONGEST = 10  # reduced steps between checks
+LONGEST = 10  # reduced steps between checks
+_AGAIN = 0.8  # of the way to what is refused, after which an error that was taken away is looked at
 _NEW = 0.75  # ways of the bones in this step: a pose farther from those seen is new
 _JUMP = 0.5  # a load whose change differs by more than this share from its last change has jumped
 
@@ -54,25 +56,30 @@ def remember_situation(state: SkippingState, now: Situation, full: FullState, ma
         memory = Memory(Window(mass), now)
     else:
         memory = replace(memory, situation=now, progress=memory.progress._replace(passes=0), matrix=None, pose=None)
-    return replace(state, full=full, motion=None, memory=memory)
+    return replace(state, full=full, motion=None, memory=memory, defect=None)
 
 
-def next_check(before: float, estimate: float, interval: int, since: int, refused: float, static: bool) -> int:
+def next_check(
+    before: float, estimate: float, interval: int, since: int, refused: float, static: bool, *,
+    left: float | None = None, longest: int = LONGEST,
+) -> int:  # fmt: skip
     """Reduced steps to the next check: twice as many, but fewer where the estimate, `since` steps after the one
     `before`, would be refused by then if it grew on.
 
     Above half of what is refused they are half as many; in statics, which forgets errors, only while these grow: there
-    by a factor a step, where that brings them to it sooner, as when a pose leaves those that were seen.
+    by a factor a step, where that brings them to it sooner, as when a pose leaves those that were seen. `left` is what
+    is left of the error where the check has taken it away: it will grow again, and a little sooner.
     """
-    growth, near = (estimate - before) / since, estimate > 0.5 * refused
+    after = estimate if left is None else left
+    growth, near = (estimate - before) / since, after > 0.5 * refused
     if near and not static:
         return max(1, interval // 2)
-    most = min(_LONGEST, 2 * interval)
-    left = (refused - estimate) * (0.5 if near else 1.0)
+    most = min(longest, 2 * interval)
+    way = (refused - after) * (0.5 if near else 1.0 if left is None else _AGAIN)
     if growth <= 0.0:
         return most
-    ahead = left / growth
-    if static and before > 0.0:
+    ahead = way / growth
+    if static and before > 0.0 and left is None:
         ahead = min(ahead, since * np.log(max(refused / estimate, 1.0)) / np.log(estimate / before))
     return int(np.clip(ahead, 1, most))
 

@@ -78,10 +78,12 @@ class OldFactor:
         d[self.system.map.locked] = 0.0
         return d
 
-    def approach(self, current: FloatArray | None, old: Old, b: FloatArray) -> tuple[FloatArray, Old]:
+    def approach(
+        self, current: FloatArray | None, old: Old, b: FloatArray, first: FloatArray | None = None
+    ) -> tuple[FloatArray, Old]:
         """The same with the `current` matrix, to a digit, by conjugate gradients that the old factor preconditions, or
         by a new one where these take too long or have taken as long already; by the old one alone where there is no
-        current one."""
+        current one. `first` is what the old one makes of b, where that is known."""
         if current is None or current is old.matrix:
             assert old.matrix is not None
             return self.solve(old.matrix, b, old.turns), old
@@ -91,7 +93,7 @@ class OldFactor:
             d, spent = conjugate(
                 lambda p: rows.multiply(blocks, p.reshape(-1, 3)).ravel(),
                 lambda r: self.solve(matrix, r, old.turns),
-                b, _ROUGH, min(patience, _PATIENCES * patience - old.spent),
+                b, _ROUGH, min(patience, _PATIENCES * patience - old.spent), first,
             )  # fmt: skip
             if d is not None:
                 return d, old._replace(spent=old.spent + spent)
@@ -105,10 +107,12 @@ class OldFactor:
         """Root of the mean square, by mass, of a displacement over the unknowns [m]."""
         return float(np.sqrt(self._share @ (d * d)))
 
-    def correct(self, step: Increment, x: FloatArray, old: Old, goal: float, watch: Stopwatch) -> Corrected | None:
-        """The minimum of a step from x [m], (n, 3), on, until what is left is below `goal` [m] by the corrections' own
-        rate; None where that does not come about."""
-        free, before, acting = self.system.map.free, np.inf, 0.0
+    def correct(
+        self, step: Increment, x: FloatArray, old: Old, goal: float, watch: Stopwatch, share: float = 0.0
+    ) -> Corrected | None:
+        """The minimum of a step from x [m], (n, 3), on, until what is left is below `goal` [m], or that share of all
+        the way, by the corrections' own rate; None where that does not come about."""
+        free, before, acting, start = self.system.map.free, np.inf, 0.0, x
         current = None if old.matrix is not None else self._stiffen(step, x, watch)
         for count in range(1, _MOST + 1):
             with watch.phase("assembly"):
@@ -128,7 +132,8 @@ class OldFactor:
             length = self.rms(d)
             rate = length / before if np.isfinite(before) else 0.5
             known = current is not None or np.isfinite(before)  # one answer of an old factor tells nothing of the next
-            if known and rate < 1.0 and rate / (1.0 - rate) * length <= goal:
+            most = max(goal, share * self.rms((x - start)[free].ravel())) if share else goal
+            if known and rate < 1.0 and rate / (1.0 - rate) * length <= most:
                 return Corrected(x, old, count, size / acting)
             if rate > _CONTRACTS and np.isfinite(before):
                 if current is not None and rate > 1.0:

@@ -52,7 +52,9 @@ class FramedSteps:
         """A full state at the end of a step."""
         return Entry(self._project(learned, full))
 
-    def repeat(self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs) -> FloatArray | None:
+    def repeat(
+        self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs, *, settled: bool = True
+    ) -> FloatArray | None:
         """Positions [m], (n, 3), after a step from a full state; None where it fails."""
         solver = self._solver(learned)
         end = _step(solver, self._project(learned, begin), inputs)

@@ -29,13 +29,13 @@ __all__ = ["FullStep", "Learner"]
 FloatArray = NDArray[np.float64]
 _PASSES, _PASSES_RINGING = 2, 3  # steps in a row that the basis of before must hold; more where what it does rings on
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
-_FEWEST, _FEWEST_RINGING = 10, 40  # full steps before a basis is made
+_FEWEST, _FEWEST_STATIC, _FEWEST_RINGING = 10, 6, 40  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
 _PAUSES = 4, 6.4  # full steps between trainings that do not pay, at least and at most as many as so many of them cost
-_WORN = 0.3  # of the tolerance: an error from which on a better subspace is looked for
-_TAUGHT = 4  # full steps that checks have found before it is
+_WORN = 0.5  # of the tolerance: an error from which on a better subspace is looked for
+_TAUGHT = 2  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
 _CHEAP = (
@@ -59,6 +59,8 @@ class FullStep(NamedTuple):
     """Forces on the vertices at its end [N], (n, 3)."""
     measure: Measure
     tolerance: float
+    settled: bool = True
+    """Whether it begins in full space too."""
 
 
 def learn(
@@ -108,6 +110,8 @@ class Learner:
         self._carrier, self._body, self._steps = carrier, carrier.body, steps
         self._integrator, rings = integrator, integrator == "newmark"
         self._passes, self._fewest = (_PASSES_RINGING, _FEWEST_RINGING) if rings else (_PASSES, _FEWEST)
+        if integrator == "static":
+            self._fewest = _FEWEST_STATIC
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
         self._worth = int(np.clip(_WORTH[0] / (3 * len(carrier.body.mass)), *_WORTH[1:]))
@@ -175,7 +179,7 @@ class Learner:
         if memory.learned is not None and memory.learned.basis.rank >= rank:
             rank = min(self.max_rank, int(_GROWS * rank))
         progress = progress._replace(taught=0, enough=2 * max(_TAUGHT, progress.enough), rank=rank, renewed=skipped)
-        new, repeats = self.train(replace(memory, progress=progress), step)
+        new, repeats = self.train(replace(memory, progress=progress), step._replace(settled=False))
         if not repeats or new.learned is None:
             return replace(memory, progress=progress), None
         u = self.displacement(step.begin, step.inputs.begin)
@@ -226,7 +230,7 @@ class Learner:
 
     def _repeats(self, learned: Learned, step: FullStep) -> bool:
         """Whether what was learned repeats a full step."""
-        x = self._steps.repeat(learned, step.begin, step.load, step.inputs)
+        x = self._steps.repeat(learned, step.begin, step.load, step.inputs, settled=step.settled)
         return (
             x is not None
             and step.measure.step(rms(x - step.end.x, self._body.mass)) < step.measure.refused * step.tolerance

@@ -5,7 +5,6 @@ the inertia of q is that of the body.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +96,8 @@ class LearnedModel:
         self._map, self._edge = elements, mean_edge(body.parts)
         self._origin = body.mesh.vertices + learned.offset if placed is None else placed.origin
         self._turn = None if placed is None else placed.turn
+        # In statics nothing adds up: a displacement and a load to seven digits are enough, pose by pose
+        self._rough = placed is not None and not self._kind
         self._elements = self._build(self._columns())
         self._scratch = Scratch.of(self._elements, self._rank)
         large = is_large(self._elements)
@@ -116,15 +117,20 @@ class LearnedModel:
 
     def lift(self, q: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """What coordinates, velocities or accelerations are at all or chosen vertices, (k, 3)."""
-        field = self.learned.basis.lift(q, vertices)
         if self._turn is None:
-            return field
+            return self.learned.basis.lift(q, vertices)
+        if self._rough and vertices is None:
+            field = (self.learned.basis.single @ q.astype(np.float32)).reshape(-1, 3)
+        else:
+            field = self.learned.basis.lift(q, vertices)
         return np.asarray(np.einsum("nij,nj->ni", self._turn if vertices is None else self._turn[vertices], field))
 
     def pull(self, force: FloatArray) -> FloatArray:
         """What forces on the vertices (n, 3) do to the coordinates, (r,)."""
         if self._turn is not None:
             force = np.einsum("nji,nj->ni", self._turn, force)
+        if self._rough:
+            return np.asarray(self.learned.basis.single.T @ force.ravel().astype(np.float32), np.float64)
         return np.asarray(self.learned.basis.columns.T @ force.ravel())
 
     def rest_of(self, field: FloatArray) -> FloatArray:
@@ -142,6 +148,10 @@ class LearnedModel:
         """Size of the elastic force on the coordinates."""
         return float(np.linalg.norm(self._elements.force(q)))
 
+    def residual(self, q: FloatArray, load: FloatArray) -> FloatArray:
+        """Elastic forces on the coordinates less those on the vertices [N], (n, 3), as coordinates feel them, (r,)."""
+        return self._elements.force(q) - self.pull(load)
+
     def step(
         self,
         motion: FloatArray,
@@ -149,16 +159,19 @@ class LearnedModel:
         h: float,
         elastic: float,
         places: tuple[FloatArray, FloatArray] | None = None,
+        defect: FloatArray | None = None,
     ) -> Arrival | None:
         """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails.
 
         `places`: positions whose stiffness damps it, and positions that are no motion, where the subspace does not hold
-        them.
+        them. `defect` (r,) acts on the coordinates besides.
         """
         e, s = self._elements, self._scratch
         if not np.array_equal(self._pulled[0], load):
             self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
+        if defect is not None:
+            pull = pull + defect
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
             pull = pull + back
@@ -180,7 +193,9 @@ class LearnedModel:
         e, s, (q, v) = self._elements, self._scratch, motion[:2]
         shape, origin = q, q
         if self._kind == KINDS["newmark"]:
-            shape = q + shorten(h * v, self._speeds @ np.float32(h / self._edge * v))  # as far as in full space
+            shape = q + shorten(
+                h * v, self.learned.basis.single @ np.float32(h / self._edge * v)
+            )  # as far as in full space
             origin = q + 0.5 * h * v
         self._square(
             s.address, e.single, e.gradient, e.strain(shape), e.table, e.bounds, VISCOUS, s.L, s.signs, s.stack,
@@ -196,11 +211,6 @@ class LearnedModel:
         np.multiply(M, 1.0 + 1.0 / (rate * self._damping.stiffness), out=K)
         K[np.diag_indices(self._rank)] += rate * (rate + self._damping.mass)
         return bool(cholesky(K))
-
-    @cached_property
-    def _speeds(self) -> NDArray[np.float32]:
-        """The columns, as precise as looking ahead asks for."""
-        return self.learned.basis.columns.astype(np.float32)
 
     def _drag_from(self, shape: FloatArray, origin: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """The same with the stiffness at positions `shape`, for motion from positions `origin` [m], (n, 3), which the

@@ -12,9 +12,10 @@ from supple.contact.result import Touch
 from supple.method.full import FullSolver
 from supple.method.reduced_state import ReducedState
 from supple.method.skipping_carried import CarriedModels, Carrier
-from supple.method.skipping_model import Arrival, Learned, LearnedModel
+from supple.method.skipping_model import Arrival, Learned, LearnedModel, rest_of
 from supple.method.skipping_state import SkippingState
 from supple.method.state import FullState
+from supple.solve.forces import external_force
 from supple.solve.inputs import Inputs
 
 __all__ = ["Entry", "StillSteps", "Taken"]
@@ -29,6 +30,8 @@ class Entry(NamedTuple):
     motion: FloatArray | ReducedState
     elastic: float = 0.0
     full: FullState | None = None
+    defect: FloatArray | None = None
+    """What is added to the forces on the coordinates, (r,)."""
 
 
 class Taken(NamedTuple):
@@ -65,11 +68,21 @@ class StillSteps:
         motion[0] = learned.basis.project(u)  # blends are no rotations
         return Entry(motion, model.elastic(motion[0]), None if self._carrier.rig is None else full)
 
-    def repeat(self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs) -> FloatArray | None:
-        """Positions [m], (n, 3), after a step from a full state; None where it fails."""
-        model = self._models.of(learned, self._carrier.pose(inputs.end))
-        motion = model.project(begin.x, begin.v, begin.a)
-        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), self._find_drag(begin, inputs))
+    def repeat(
+        self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs, *, settled: bool = True
+    ) -> FloatArray | None:
+        """Positions [m], (n, 3), after a step from a full state, where it has `settled` there; None where it fails."""
+        defect = None
+        if self._static and settled:
+            then = external_force(begin.live.forces(inputs.begin.forces), self._body.mass)
+            learned, entry = self.settle(learned, begin.x, begin, then, replace(inputs, end=inputs.begin))
+            motion, defect = np.asarray(entry.motion), entry.defect
+            model = self._models.of(learned, self._carrier.pose(inputs.end))
+        else:
+            model = self._models.of(learned, self._carrier.pose(inputs.end))
+            motion = model.project(begin.x, begin.v, begin.a)
+        places = self._find_drag(begin, inputs)
+        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), places, defect)
         return None if end is None else model.positions(end.motion[0])
 
     def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
@@ -80,7 +93,7 @@ class StillSteps:
         if state.full is not None and not self._static:
             motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
             places = self._find_drag(replace(state.full, live=state.live), inputs)
-        end = model.step(motion, load, h, state.elastic, places)
+        end = model.step(motion, load, h, state.elastic, places, state.defect)
         if end is None:
             return None
         if self._static:
@@ -95,6 +108,24 @@ class StillSteps:
         place = partial(model.positions, end.motion[0])
         full = None if state.full is None else self._arrive(model, end, place(), state.full, inputs)
         return Taken(end.motion, place, size, end.iterations, end.residual, end.elastic, drag, full)
+
+    def settle(
+        self, learned: Learned, begin: FloatArray, full: FullState, load: FloatArray, inputs: Inputs
+    ) -> tuple[Learned, Entry]:
+        """What was learned, about the end in full space of a static step from positions `begin` [m], (n, 3), and the
+        motion there: that end is in balance in the subspace too, for what it leaves of the shape and what its rule
+        lacks of the forces are kept as they are."""
+        pins, pose = full.live.pins(self._body.pins), self._carrier.pose(inputs.end)
+        u = self._carrier.displacement(full.x, pose, pins)
+        learned = replace(learned, offset=rest_of(u, learned.basis))
+        entry = self.enter(learned, full, inputs)
+        assert isinstance(entry.motion, np.ndarray)
+        q = entry.motion[0]
+        before = learned.basis.project(self._carrier.displacement(begin, self._carrier.pose(inputs.begin), pins))
+        if inputs.duration > 0.0:
+            entry.motion[1] = (q - before) / inputs.duration  # where the next step begins to look
+        lacking = self._models.of(learned, pose).residual(q, load)
+        return learned, entry._replace(defect=lacking)
 
     def _lift_force(self, model: LearnedModel, force: FloatArray) -> FloatArray:
         """Forces on the coordinates as those on the vertices [N], (n, 3), that move nothing else."""

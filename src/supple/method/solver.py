@@ -25,6 +25,8 @@ class Skip:
     """A reduced step whose error was estimated in full space."""
     rejected: bool = False
     """A full step in place of a reduced one that was refused."""
+    corrected: bool = False
+    """A step that ends where its check found the full one to end; the estimated error is that of before."""
     learned: bool = False
     """A full step after which a model was trained, or a reduced one that was taken again in a better subspace."""
     rank: int = 0

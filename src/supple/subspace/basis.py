@@ -1,6 +1,7 @@
 """A subspace of displacements: its columns, the metric in which they are orthonormal, and where they came from."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,11 @@ class Basis:
     def metric(self) -> FloatArray:
         """The diagonal of the mass matrix [kg], (3 n,)."""
         return np.repeat(self.mass, 3)
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The columns in single precision: products with them take half the time where that is enough."""
+        return self.columns.astype(np.float32)
 
     def check_vertices(self, count: int) -> None:
         """Refuse to serve a body with another number of vertices."""
