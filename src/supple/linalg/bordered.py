@@ -71,7 +71,7 @@ class Bordered:
     clusters: RigidClusters
     """Of the block rows."""
     iterations: int = 0
-    memory: dict[str, FloatArray] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
     """What copies with other springs share."""
 
     @property
@@ -118,8 +118,11 @@ class Bordered:
 
     @property
     def _operator(self) -> Any:
+        if "spans" not in self.memory:
+            self.memory["spans"] = _find_spans(self.C)
         return (
-            self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs
+            self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs,
+            self.memory["spans"],
         )  # fmt: skip
 
 
@@ -143,10 +146,24 @@ def fold_rows(rows, begin, end, columns, blocks, first, U, out):
                 y2[j] += g * p + h * s + i * t
 
 
+@njit(cache=True)
+def _find_spans(C):
+    """From which to which column the blocks of each row are not zero, (e, 2): in domains those are few."""
+    spans = np.zeros((len(C), 2), np.int64)
+    for k in range(len(C)):
+        first, last = C.shape[2], 0
+        for i in range(3):
+            for j in range(C.shape[2]):
+                if C[k, i, j] != 0.0:
+                    first, last = min(first, j), max(last, j + 1)
+        spans[k, 0], spans[k, 1] = min(first, last), last
+    return spans
+
+
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _multiply(matrix, x, q, out, low):
     """Fill the product with (x, q); returns the square of (x, q) in the matrix."""
-    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H = matrix
+    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H, spans = matrix
     rank, total = len(q), 0.0
     for row in range(len(begin)):
         a, b, c = extra[row] * x[row, 0], extra[row] * x[row, 1], extra[row] * x[row, 2]
@@ -162,12 +179,12 @@ def _multiply(matrix, x, q, out, low):
         for i in range(rank):
             low[i] += B[j, i] * q[j]
     for k in range(len(edge)):
-        row = edge[k]
+        row, first, last = edge[k], spans[k, 0], spans[k, 1]
         for i in range(3):
             p, value = x[row, i], 0.0
-            for j in range(rank):
+            for j in range(first, last):
                 value += C[k, i, j] * q[j]
-            for j in range(rank):
+            for j in range(first, last):
                 low[j] += C[k, i, j] * p
             out[row, i] += value
     gap, push = np.empty(3), np.empty(3)

@@ -14,6 +14,7 @@ __all__ = ["coarsen", "tie_springs"]
 def coarsen(matrix, owner, arms, count):
     """ZᵀAZ, (6 k + r, 6 k + r), of an operator of linalg/bordered.py for k = `count` clusters, without its springs."""
     begin, stop, columns, blocks, extra, edge, C, B = matrix[:8]
+    spans = matrix[13]
     size, rank = 6 * count, len(B)
     out = np.zeros((size + rank, size + rank))
     out[size:, size:] = B
@@ -44,7 +45,7 @@ def coarsen(matrix, owner, arms, count):
     for k in range(len(edge)):
         r0, r1, r2 = arms[edge[k], 0], arms[edge[k], 1], arms[edge[k], 2]
         row = 6 * owner[edge[k]]
-        for j in range(rank):
+        for j in range(spans[k, 0], spans[k, 1]):
             a, b, c = C[k, 0, j], C[k, 1, j], C[k, 2, j]
             out[row, size + j] += a
             out[row + 1, size + j] += b
@@ -61,7 +62,7 @@ def coarsen(matrix, owner, arms, count):
 @njit(cache=True)
 def tie_springs(matrix, owner, arms, count, out):
     """Add its springs."""
-    rows, weights, curvature, places, H = matrix[8:]
+    rows, weights, curvature, places, H = matrix[8:13]
     for m in range(len(rows)):
         _tie(rows[m], weights[m], curvature[m], places[m], H, owner, arms, 6 * count, out)
 
