@@ -74,6 +74,8 @@ def linear_rule() -> str:
             "| --- | --- | --- |",
             f"| dynamic | {scaled} | `pcg` |",
             f"| static | {linear.DIRECT_BELOW_STATIC:,} unknowns | `amg` |",
+            f"| static, held, from {linear.TRIED_FROM_STATIC:,} unknowns on, where a trial load at rest takes no more "
+            "iterations than the root of the unknowns | - | `pcg` |",
         ]
     )
 

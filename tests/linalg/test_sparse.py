@@ -99,6 +99,35 @@ def test_conjugate_gradients_give_the_same_bits_at_any_thread_count(
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("two_levels", [False, True])
+def test_conjugate_gradients_follow_a_matrix_that_is_not_definite_down(pattern: BlockPattern, two_levels: bool) -> None:
+    data, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
+    points = np.random.default_rng(4).normal(size=(COUNT, 3))
+    solver = ConjugateGradients(pattern, points, two_levels=two_levels, follows_bends=True)
+    solver.prepare(data)
+    plain = ConjugateGradients(pattern, points, two_levels=False)
+    plain.prepare(data)
+    assert np.linalg.norm(pattern.to_scipy(data) @ solver.solve(b, 1e-4) - b) <= 3e-4 * np.linalg.norm(b)
+    assert not solver.is_bent
+    row = pattern.rows[10]  # of the diagonal block of vertex 10, and of those of its neighbours
+    begin, end = row, row + int(pattern.lengths[10])
+    data[begin + 3 : end] = 40.0  # definite blocks that are joined too strongly
+    dense = pattern.to_scipy(data).toarray()
+    assert np.linalg.eigvalsh(dense)[0] < 0.0
+    for one in (solver, plain):
+        one.prepare(data)
+    with pytest.raises(NotPositiveDefinite):
+        plain.solve(b, 1e-8)
+    x = solver.solve(b, 1e-8)
+    assert solver.is_bent
+    assert solver.iterations > 0
+    assert b @ x > 0.0  # the way down
+    assert 0.5 * x @ dense @ x < b @ x  # and below where it began
+    data[pattern.diagonal[5]] = -50.0  # a block that is not definite tells by itself
+    with pytest.raises(NotPositiveDefinite):
+        solver.prepare(data)
+
+
 def test_reused_factor_solves_a_nearby_matrix_and_refactors_a_distant_one(pattern: BlockPattern) -> None:
     first, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
     solver = ReusedFactor(pattern)

@@ -1,6 +1,20 @@
 """The rules that choose a linear solver."""
 
-from supple.solve.linear import DIRECT_AT_LEAST, DIRECT_AT_MOST, DIRECT_BELOW_STATIC, choose_linear_solver
+import numpy as np
+import pytest
+
+from supple.elastic import Body, Pins
+from supple.material import StableNeoHookean
+from supple.mesh.grid import fill_box
+from supple.solve import linear, system
+from supple.solve.linear import (
+    DIRECT_AT_LEAST,
+    DIRECT_AT_MOST,
+    DIRECT_BELOW_STATIC,
+    TRIED_FROM_STATIC,
+    choose_linear_solver,
+    most_trial_iterations,
+)
 
 
 def test_stiff_or_small_problems_are_solved_directly_and_soft_large_ones_iteratively() -> None:
@@ -13,6 +27,36 @@ def test_stiff_or_small_problems_are_solved_directly_and_soft_large_ones_iterati
 def test_static_problems_are_solved_directly_until_multigrid_pays() -> None:
     assert choose_linear_solver(DIRECT_BELOW_STATIC, reach=None)[0] == "direct"
     assert choose_linear_solver(DIRECT_BELOW_STATIC + 1, reach=None)[0] == "amg"
+
+
+def test_a_trial_that_ends_soon_serves_statics_by_conjugate_gradients() -> None:
+    for unknowns in (TRIED_FROM_STATIC, 70_000, DIRECT_BELOW_STATIC + 1):
+        most = most_trial_iterations(unknowns)
+        name, reason = choose_linear_solver(unknowns, reach=None, tried=most)
+        assert name == "pcg"
+        assert f"{most} iterations" in reason
+        assert choose_linear_solver(unknowns, reach=None, tried=most + 1) == choose_linear_solver(unknowns, None)
+    assert choose_linear_solver(TRIED_FROM_STATIC - 1, reach=None, tried=1)[0] == "direct"
+
+
+@pytest.mark.parametrize(("held", "name"), [("core", "pcg"), ("end", "direct"), ("nowhere", "direct")])
+def test_flesh_about_bones_is_tried_and_found_easy_where_a_long_beam_is_not(
+    monkeypatch: pytest.MonkeyPatch, held: str, name: str
+) -> None:
+    for module in (system, linear):
+        monkeypatch.setattr(module, "TRIED_FROM_STATIC", 1000)
+    mesh = fill_box((0.0, -0.5, -0.5), (24.0, 0.5, 0.5), elements=6000)
+    x, y, z = mesh.vertices.T
+    chosen = {"core": abs(y) + abs(z) < 0.3, "end": x < 0.3, "nowhere": x < -1.0}[held]
+    pins = Pins.of(np.flatnonzero(chosen)) if chosen.any() else Pins.none()
+    body = Body.build(mesh, StableNeoHookean(young=1e4), pins)
+    found = [system.System(body, pins, "auto", None) for _ in range(2)]
+    assert found[0].unknowns > 1000
+    assert [one.solver_name for one in found] == [name, name]
+    assert found[0].reason == found[1].reason
+    assert (
+        system.System(Body.build(mesh, StableNeoHookean(young=1e4), pins), pins, "direct", None).reason == "asked for"
+    )
 
 
 def test_the_reason_names_the_numbers() -> None:

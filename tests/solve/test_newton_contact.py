@@ -12,7 +12,8 @@ from supple.material import StableNeoHookean
 from supple.mesh.grid import fill_box
 from supple.solve.increment import Increment
 from supple.solve.integrator import INTEGRATORS
-from supple.solve.newton import _go_on, minimise
+from supple.solve.line_search import _go_on
+from supple.solve.newton import minimise
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
@@ -44,7 +45,7 @@ def join_ends(body: Body) -> ContactPotential:
 
 
 def solve(body: Body, name: str, contact: ContactPotential | None) -> np.ndarray:
-    system = System(body, body.pins, name, None)
+    system = System(body, body.pins, name, 10.0)
     x = body.mesh.vertices
     motion = INTEGRATORS["implicit_euler"](x, np.zeros_like(x), np.zeros_like(x), 0.05)
     force = body.mass[:, None] * np.array([0.0, 3.0, -9.81])

@@ -9,9 +9,9 @@ from supple.bench.contact_plots import save_contact_plots
 __all__ = ["run"]
 
 
-def run(size: str, plot: Path | None = None) -> list[Row]:
+def run(size: str, plot: Path | None = None, kept: Path | None = None) -> list[Row]:
     """The paper's row and that of the benchmark at size "small" or "paper"; plots and a picture in a folder."""
     case = make_case("cylinder", size)
-    measured = measure(case)
+    measured = measure(case, kept)
     save_contact_plots(plot, measured)
     return [case.paper, measured.row]

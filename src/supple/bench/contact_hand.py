@@ -13,9 +13,9 @@ from supple.bench.hand_standin import load_hand
 __all__ = ["run"]
 
 
-def run(size: str, mesh: Path | None = None, plot: Path | None = None) -> list[Row]:
+def run(size: str, mesh: Path | None = None, plot: Path | None = None, kept: Path | None = None) -> list[Row]:
     """The paper's row and that of the benchmark at size "small" or "paper"; plots and a picture in a folder."""
     case = make_case("hand", size) if mesh is None else load_hand(mesh, size)
-    measured = measure(case)
+    measured = measure(case, kept)
     save_contact_plots(plot, measured)
     return [case.paper, measured.row]

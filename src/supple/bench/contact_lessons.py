@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -40,9 +41,9 @@ class Lessons(NamedTuple):
     """What Newton's method went through."""
 
 
-def record(case: Case) -> Lessons:
-    """The poses to learn from in full space, one after another."""
-    found = record_statics(case.body, case.rig, case.learned, CONTACT)
+def record(case: Case, folder: Path | None = None) -> Lessons:
+    """The poses to learn from in full space, one after another; read from a folder where it has them."""
+    found = record_statics(case.body, case.rig, case.learned, CONTACT, folder=folder)
     kept = [(pose, one) for pose, one in zip(case.learned, found, strict=True) if one is not None]
     if not kept:
         raise TrainingError("no pose to learn from has an equilibrium: mesh finer, or bend less.")

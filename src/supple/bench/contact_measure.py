@@ -11,6 +11,7 @@ contacts, and `repeat_error` that of full space itself in another number of step
 import time
 import warnings
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,12 +65,12 @@ class Measured:
         return np.maximum(run.total - self.free.total, run.detect)
 
 
-def measure(case: Case) -> Measured:
-    """Train on a case, play it in every way, compare."""
+def measure(case: Case, kept: Path | None = None) -> Measured:
+    """Train on a case, play it in every way, compare; settled poses stay in a folder where one is given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what does not settle is measured
         begin = time.perf_counter()
-        lessons = record(case)
+        lessons = record(case, kept)
         model = train(case, lessons)
         spent = time.perf_counter() - begin
         shown = case.shown

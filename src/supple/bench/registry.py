@@ -34,7 +34,8 @@ class Benchmark:
 
     def takes(self, option: str) -> bool:
         """Whether it knows what to do with `mesh`, a file of the user's, `steps`, how many, `plot`, a folder, `only`,
-        words that rows shall have in common, or with `reference`, how many steps to take in full space."""
+        words that rows shall have in common, `reference`, how many steps to take in full space, or `kept`, a folder for
+        poses settled there."""
         return option in inspect.signature(self.run).parameters
 
 
@@ -69,12 +70,13 @@ def run_benchmark(
     only: str | None = None,
     reference: int | None = None,
     each: Callable[[Row], None] = lambda row: None,
+    kept: Path | None = None,
 ) -> Row:
     """The benchmark's rows, with the machine's load and yardstick measured beside them.
 
     `each` is told every row as it is finished, where the benchmark has them one by one.
     """
-    asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only, "reference": reference}
+    asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only, "reference": reference, "kept": kept}
     options = {name: value for name, value in asked.items() if value is not None}
     for option in options:
         if not benchmark.takes(option):

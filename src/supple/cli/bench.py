@@ -24,6 +24,7 @@ def bench(
     plot: Path | None = None,
     only: str | None = None,
     reference: int | None = None,
+    kept: Path | None = None,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     common: Common = DEFAULTS,
 ) -> int:
@@ -45,6 +46,9 @@ def bench(
         Words that rows shall have in common, such as "drop x10 clusters 1440"; for benchmarks that can be narrowed.
     reference
         How many steps of a long run to compare with full space, where taking all of them there would take hours.
+    kept
+        Folder for poses settled in full space, where a benchmark learns from these: another run reads them, and one
+        that was stopped goes on.
     list_
         List the benchmarks.
     """
@@ -59,7 +63,7 @@ def bench(
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
         threads = common.threads or available_threads()
         chosen, asked = pick_benchmark(name), (mesh, steps, plot, only, reference)
-        result = run_benchmark(chosen, size, threads, *asked, lambda row: console.say(format_row(row)))
+        result = run_benchmark(chosen, size, threads, *asked, lambda row: console.say(format_row(row)), kept)
         console.say(format_table(result["rows"]))
         return result
 

@@ -32,7 +32,14 @@ def join(sets: Sequence[Contacts]) -> Contacts:
 
 
 def merge(
-    old: Contacts, new: Contacts, x: FloatArray, *, refresh: bool = True, drop: bool = True, several: bool = False
+    old: Contacts,
+    new: Contacts,
+    x: FloatArray,
+    *,
+    refresh: bool = True,
+    drop: bool = True,
+    several: bool = False,
+    back: Contacts | None = None,
 ) -> Contacts:
     """A new detection at positions x [m], and what earlier rounds of the step found.
 
@@ -40,7 +47,7 @@ def merge(
     before has moved on, or it lies in a fold where it touches both: so it does if it already had several contacts, and
     in later rounds (`several`). A vertex not found again keeps its contacts while they are open at x: they do nothing
     and may close again. One that would push there though a new look finds nothing is a plane continued beyond what is
-    touched: it goes (`drop`), or stays so that it cannot come and go.
+    touched: it goes (`drop`), or stays so that it cannot come and go, as those do that have gone and come `back`.
     """
     if not len(old) or (refresh and np.array_equal(*_keys(old, new, True))):
         return new
@@ -49,6 +56,9 @@ def merge(
     again, found = is_in(old, new, places=True), is_in(old, new, places=False)
     stays = several | _is_crowded(old)
     keep = (old.depth(x) <= 0.0) | (found & stays)
+    if back is not None and len(back):
+        known = is_in(old, back, places=True)
+        stays, keep = stays | known, keep | known
     if not drop:
         keep[:] = True
     return join((new, choose(old, keep & ~again & (stays | ~found))))

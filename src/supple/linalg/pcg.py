@@ -37,8 +37,16 @@ class ConjugateGradients:
     notices_indefinite = True
 
     def __init__(
-        self, pattern: BlockPattern, points: FloatArray, *, two_levels: bool = True, max_iterations: int = 3000
+        self,
+        pattern: BlockPattern,
+        points: FloatArray,
+        *,
+        two_levels: bool = True,
+        max_iterations: int = 3000,
+        follows_bends: bool = False,
     ) -> None:
+        """`follows_bends`: a matrix that is not positive definite has an answer too, one that goes as far as it is and
+        then along the direction in which it is not (`is_bent`)."""
         self.name = "two-level PCG" if two_levels else "block-Jacobi PCG"
         self._rows = BlockRows.build(pattern)
         self._max_iterations, self._two_levels = max_iterations, two_levels
@@ -47,6 +55,7 @@ class ConjugateGradients:
         self._order, self._start, self._owner, self._arms = rigid.order, rigid.start, rigid.owner, rigid.arms
         self.iterations = 0
         """Iterations of the last solve."""
+        self.follows_bends, self.is_bent = follows_bends, False
 
     def prepare(self, data: FloatArray, overlay: Overlay | None = None, *, same: bool = False) -> None:
         """Take the matrix whose upper triangle is `data`, plus the overlay; `same`: only that has changed."""
@@ -71,10 +80,12 @@ class ConjugateGradients:
         place[face] = np.arange(len(face))
         self._joined = face, place[rows], weights, curvature, diagonal[face]
         add_diagonal(rows, weights, curvature, diagonal)
+        if self.follows_bends and not _are_definite(diagonal):
+            raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         self._inverse: FloatArray = invert_blocks(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
-        self._coarse = invert_dense(coarse)
+        self._coarse = invert_size(coarse) if self.follows_bends else invert_dense(coarse)
 
     def _coarsen(self) -> FloatArray:
         """ZᵀAZ for the rigid motions Z of the clusters; nothing where there is one level only."""
@@ -99,9 +110,10 @@ class ConjugateGradients:
             )  # fmt: skip
         finally:
             set_num_threads(threads)
-        if done < 0:
+        self.is_bent = done < 0
+        if self.is_bent and not self.follows_bends:
             raise NotPositiveDefinite
-        self.iterations = done
+        self.iterations = abs(done)
         return x.ravel()
 
     @property
@@ -134,6 +146,18 @@ def invert_blocks(blocks):
     return out
 
 
+@njit(cache=True)
+def _are_definite(blocks):
+    """Whether symmetric blocks, (n, 9), are positive definite, by their leading minors."""
+    for k in range(len(blocks)):
+        a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]
+        d, e, f = blocks[k, 4], blocks[k, 5], blocks[k, 8]
+        minor = a * d - b * b
+        if not (a > 0.0 and minor > 0.0 and f * minor > a * e * e - 2.0 * b * c * e + d * c * c):
+            return False
+    return True
+
+
 def invert_dense(matrix: FloatArray) -> FloatArray:
     """The inverse of a positive-definite matrix, which may be empty."""
     if not len(matrix):
@@ -143,6 +167,16 @@ def invert_dense(matrix: FloatArray) -> FloatArray:
         raise NotPositiveDefinite
     inverse, _ = dpotri(factor, lower=True)
     return mirror(inverse.T)
+
+
+def invert_size(matrix: FloatArray) -> FloatArray:
+    """The inverse of a symmetric matrix by the sizes of its eigenvalues: the inverse, where they are positive."""
+    try:
+        return invert_dense(matrix)
+    except NotPositiveDefinite:
+        values, vectors = np.linalg.eigh(matrix)
+        sizes = np.maximum(np.abs(values), 1e-12 * np.abs(values).max())
+        return np.ascontiguousarray((vectors / sizes) @ vectors.T)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
@@ -198,7 +232,7 @@ def _iterate(
             r[v, j] = b[v, j]
     matrix, second = (start, columns, blocks, inverse), (order, cluster, arms, coarse)
     rz, goal, done = 1.0, 0.0, -1
-    alpha = 0.0
+    alpha, square = 0.0, 0.0
     while True:
         _sweep(_MOVE, alpha, matrix, second, x, work, partial, moments)
         _sweep(_PRECONDITION, 0.0, matrix, second, x, work, partial, moments)
@@ -212,11 +246,13 @@ def _iterate(
             return done
         beta = new / rz if done else 0.0
         rz = new
+        square = new + beta * beta * square  # p·p in the norm of the preconditioner
         _sweep(_TURN, beta, matrix, second, x, work, partial, moments)
         _sweep(_MULTIPLY, 0.0, matrix, second, x, work, partial, moments)
         pq = _sum_in_order(partial) + add_product(rows, weights, curvature, p, q)
-        if pq <= 0.0:
-            return -1  # a direction along which the matrix is not positive
+        if pq <= 0.0:  # a direction along which the matrix is not positive: down it by what the preconditioner says
+            _sweep(_MOVE, rz / max(square, -pq), matrix, second, x, work, partial, moments)
+            return -1 - done
         alpha = rz / pq
 
 

@@ -18,6 +18,7 @@ from supple.contact.potential import ContactPotential
 from supple.contact.result import Touch
 from supple.contact.sets import NO_PAIRS, choose, is_in, keep_areas, list_pairs, merge, share
 from supple.errors import SceneError, SuppleWarning
+from supple.method.looks import KEEPS_GEOMETRY, NEARLY, Looks, compare
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
@@ -30,11 +31,6 @@ MOST_ROUNDS = 15
 # Share of the contact forces by which a new look may still change them. Friction may lag more: its normal forces come
 # from where the step began, so what is left is of the order of a step, as in the integrator.
 _SETTLED = {"contact": 1e-3, "friction": 5e-2}
-_NEARLY = 0.05  # the same, where points and normals of contacts would not come to rest
-_KEEPS_FOLDS = 2  # rounds after which a vertex touches all triangles that it was found on
-_KEEPS_ALL = 4  # rounds after which no contact leaves the set, so that none comes and goes
-_KEEPS_GEOMETRY = 8  # rounds after which known contacts keep point and normal
-_LOOKS_A_ROUND = 3  # looks between iterations that make contacts stay as a round does
 _NEAR = 0.05  # share of an edge within which a contact that has parted is a candidate of the next step
 _NEWS = 0.01  # share of new contacts above which the first round is rough, because another follows
 CREEP = 1e-3  #: sizes of the body a second below which friction sticks
@@ -135,42 +131,35 @@ class ContactLoop:
             rubs = potential is not None and potential.rubs
             hasty = step.hasty and potential is not None and not rubs
             news = hasty or (potential is not None and _find_news(contacts, step) > _NEWS * len(contacts))
-        start, looked, found = None, 0, contacts
-
-        def look(at: FloatArray, late: int) -> ContactPotential | None:
-            nonlocal contacts, found
-            found = _movable(self.detector.detect(at, inputs, contacts), moves)
-            contacts = merge(
-                contacts, found, at,
-                refresh=late < _KEEPS_GEOMETRY, drop=late < _KEEPS_ALL, several=late >= _KEEPS_FOLDS,
-            )  # fmt: skip
-            return self._freeze_again(contacts, step, at, potential, keeps=late >= _KEEPS_GEOMETRY)
+        start, looks = None, step.ca == 0.0 and self.detector.settings.is_slippery
+        known = Looks(
+            contacts, potential,
+            lambda at, before: _movable(self.detector.detect(at, inputs, before), moves),
+            lambda found, at, before, keeps: self._freeze_again(found, step, at, before, keeps=keeps),
+            returns=looks,
+        )  # fmt: skip
 
         def look_on(at: FloatArray) -> ContactPotential | None:
-            nonlocal potential, looked
-            looked += 1
             with watch.phase("contact"):
-                potential = look(at, looked // _LOOKS_A_ROUND)
-            return potential
+                return known.look_between(at)
 
-        looks = look_on if step.ca == 0.0 and self.detector.settings.is_slippery else None
         for count in range(1, MOST_ROUNDS + 1):
             rough = news and count == 1
-            y, resolution = solve(Round(potential, start, impact, rubs, rough, looks))
+            y, resolution = solve(Round(known.potential, start, impact, rubs, rough, look_on if looks else None))
             with watch.phase("contact"):
-                late = max(count, looked // _LOOKS_A_ROUND)
-                fresh = look(y, late)
-                changes, size = _compare(potential, fresh, y)
+                late = max(count, known.lateness)
+                fresh = known.look(y, late)
+                changes, size = compare(known.potential, fresh, y)
             settled = all(changes[name] <= max(share * size, resolution) for name, share in _SETTLED.items())
             if (settled and not (rough and hasty)) or count == MOST_ROUNDS:
                 break
-            potential, start = fresh, y if fresh is None else fresh.take_back(y)
+            known.potential, start = fresh, y if fresh is None else fresh.take_back(y)
+        potential = known.potential
         if rough:
             y, resolution = solve(Round(potential, y, impact, rubs, False))
-        if late >= _KEEPS_GEOMETRY:  # honest about what a look at everything would change
-            whole = merge(contacts, found, y, drop=False, several=True)
-            changes, size = _compare(potential, self._freeze_again(whole, step, y, potential), y)
-            settled &= max(changes.values()) <= max(_NEARLY * size, resolution)
+        if late >= KEEPS_GEOMETRY:  # honest about what a look at everything would change
+            changes, size = known.tell_change(potential, y)
+            settled &= max(changes.values()) <= max(NEARLY * size, resolution)
         change = max(changes.values()) / max(size, resolution, 1e-300)
         force = None if potential is None else -potential.gradient(y) / step.weight
         touching, pairs = (
@@ -305,16 +294,6 @@ def _find_news(contacts: Contacts, step: Approach) -> int:
     pairs, known = (rows.astype(np.int64) @ (1 << 32, 1) for rows in (list_pairs(contacts), step.pairs))
     turns[own[~np.isin(pairs, known)]] = True
     return int(np.count_nonzero(turns))
-
-
-def _compare(
-    old: ContactPotential | None, new: ContactPotential | None, x: FloatArray
-) -> tuple[dict[str, float], float]:
-    """Sizes of the changes of contact and friction forces at x, and of the contact forces [N]."""
-    before, after = ({} if one is None else one.terms(x) for one in (old, new))
-    nothing = np.zeros((len(x), 3))
-    changes = {name: float(np.linalg.norm(after.get(name, nothing) - before.get(name, nothing))) for name in _SETTLED}
-    return changes, float(np.linalg.norm(after.get("contact", nothing)))
 
 
 def _list_pairs(potential: ContactPotential | None, x: FloatArray, reach: float) -> NDArray[np.int32]:
