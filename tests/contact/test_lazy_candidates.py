@@ -79,7 +79,8 @@ def test_lazy_looks_find_what_a_look_at_everything_finds(mesh: TetMesh, thicknes
         shares.append(share)
         counts.append(len(exact))
     assert max(counts) > 20
-    assert np.median(shares[1:20]) < 0.7
+    if not thickness:  # of so coarse a ring all is within a thickness of something
+        assert np.median(shares[1:20]) < 0.7
 
 
 def test_a_look_asks_for_what_is_near_and_for_what_has_moved(mesh: TetMesh) -> None:

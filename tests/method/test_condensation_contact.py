@@ -10,6 +10,7 @@ from condensation_helpers import Fixed, tip
 from helpers import DOWN
 from reduced_helpers import beam, complete_model, end_of, modal_model, whole_rule
 
+from supple.contact.places import Places
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.elastic import Body, Pins
@@ -17,6 +18,7 @@ from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, ReducedModel
 from supple.method.condensation import CondensationSolver
+from supple.method.condensation_moment import StanceMoment
 from supple.method.condensation_region import Ground
 from supple.method.condensation_state import fold_back
 from supple.method.reduced import ReducedSolver
@@ -217,3 +219,28 @@ def test_in_an_equilibrium_all_that_touches_is_full() -> None:
         assert np.isin(report.touching.bearing[report.touching.weights != 0.0], state.full).all()
         sizes.append(0)
     assert len(set(sizes[: sizes.index(0)])) > 2  # it grew while the first step was solved
+
+
+@pytest.mark.parametrize("integrator", ["static", "implicit_euler"])
+def test_lazy_looks_lead_where_looks_at_everything_do(integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit, though few vertices are asked for while the lips are apart."""
+    body, pull = jaw()
+    contact, held, found, asked = ContactSettings(self_contact=True, friction=0.0), body.pins.vertices, [], []
+    read = Places.read
+    monkeypatch.setattr(
+        Places, "read", lambda self, vertices: (read(self, vertices), asked.append(self.count_known))[0]
+    )
+    for lazy in (True, False):
+        if not lazy:
+            monkeypatch.setattr(StanceMoment, "of", lambda *_: None)
+        solver = CondensationSolver(body, modal_model(body, 6), integrator=integrator, contact=contact, radius=0.08)
+        state, states = solver.start(), []
+        for k in range(5):
+            moments = (Moment(0.04 * j, body.mesh.vertices[held], (pull,)) for j in (k, k + 1))
+            state, report = solver.step(state, Inputs(*moments))
+            states.append(solver.positions(state))
+        assert report.contacts > 0
+        found.append(np.array(states))
+        if lazy:
+            assert min(asked) < 0.7 * len(body.mass)
+    assert np.array_equal(*found)

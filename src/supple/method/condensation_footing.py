@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +13,6 @@ from supple.method.condensation_subspace import Piece, Stance
 __all__ = ["Footing"]
 
 FloatArray = NDArray[np.float64]
-
-
-class Fold(NamedTuple):
-    """Rows of a basis without the coordinates that move none of them: in domains those are most."""
-
-    columns: NDArray[np.intp]
-    U: FloatArray
-    """(k, 3, c)"""
-    rank: int
-
-    def square(self, folded: FloatArray) -> FloatArray:
-        """Uᵀ of what a symmetric matrix makes of U, (k, 3, c), for all coordinates, (r, r)."""
-        shape = 3 * len(self.U), len(self.columns)
-        B = self.U.reshape(shape).T @ folded.reshape(shape)
-        own = 0.5 * (B + B.T)
-        return own if len(own) == self.rank else self.widen(self.widen(own).T)
-
-    def widen(self, part: FloatArray) -> FloatArray:
-        """An array whose last axis are the columns, for all coordinates."""
-        if len(self.columns) == self.rank:
-            return part
-        out = np.zeros((*part.shape[:-1], self.rank))
-        out[..., self.columns] = part
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +55,6 @@ class Footing:
     @cached_property
     def U_full(self) -> FloatArray:
         return self.U[: self.size]
-
-    @cached_property
-    def fold(self) -> "Fold":
-        """How coordinates move the vertices around."""
-        return Fold(*self.rows.pick_around(), self.rows.rank)
 
     @cached_property
     def stirred(self) -> NDArray[np.intp]:

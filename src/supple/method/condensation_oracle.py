@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from supple.mesh.patches import find_edges
 from supple.mesh.spread import Spread
 from supple.method.condensation_region import Ground
+from supple.method.condensation_rows import Rows
 from supple.method.condensation_state import CondensedState, stray
 
 __all__ = ["ContactOracle", "MotionOracle", "Oracle", "SettledOracle", "Sight", "Union"]
@@ -126,10 +127,10 @@ class SettledOracle:
 
     def _fit(self, ground: Ground, state: CondensedState, patch: NDArray[np.intp], away: FloatArray) -> FloatArray:
         """What is left of the way if the patch leaves and the coordinates go along."""
-        rows = ground.subspace.stance(state.below).rows(state.full[patch])
-        J, way = rows.reshape(-1, rows.shape[2]), away.reshape(len(away), -1)
-        change = (np.repeat(ground.mass[state.full[patch]], 3) * way) @ J
-        return np.asarray((way - change @ J.T).reshape(away.shape))
+        full, stance = state.full[patch], ground.subspace.stance(state.below)
+        rows = Rows.of_full(stance, full, ground.rank)
+        change = np.array([rows.gather_full(ground.mass[full, None] * way) for way in away])
+        return np.asarray(away - rows.move_full(change.T).T.reshape(away.shape))
 
 
 class Union:

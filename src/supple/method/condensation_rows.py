@@ -1,11 +1,12 @@
 """What coordinates do to the vertices of a region, (3 l, r), without the zeros that domains leave."""
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.method.condensation_subspace import Part
+from supple.method.condensation_subspace import Part, Stance
 
 __all__ = ["Rows"]
 
@@ -33,11 +34,19 @@ class Rows:
             for one in parts
         ]
 
+    @classmethod
+    def of_full(cls, stance: Stance, vertices: NDArray[np.integer], rank: int) -> "Rows":
+        """Of vertices that are all full."""
+        return cls(stance.parts(vertices), len(vertices), len(vertices), rank)
+
     def to_dense(self) -> FloatArray:
         """All of it, (3 l, r)."""
         if len(self._strips) == 1 and self._strips[0].U.shape == (3 * self._count, self.rank):
             return self._strips[0].U
-        return self._widen(0, self._count, np.arange(self.rank)).reshape(-1, self.rank)
+        out = np.zeros((self._count, 3, self.rank))
+        for where, _, at, U in self._strips:
+            out[where, :, at] = U.reshape(len(where), 3, U.shape[1])
+        return out.reshape(-1, self.rank)
 
     def pick(self, vertices: NDArray[np.integer]) -> FloatArray:
         """Of chosen vertices, (k, 3, r)."""
@@ -48,22 +57,19 @@ class Rows:
             out[own, :, at] = U.reshape(len(where), 3, U.shape[1])[place[own]]
         return out
 
-    def pick_around(self) -> tuple[NDArray[np.intp], FloatArray]:
-        """Coordinates that move vertices which are not full, ascending, (c,), and what they do to these, (a, 3, c)."""
-        moving = [np.arange(one.at.start, one.at.stop) for one in self._strips if one.full < len(one.where)]
-        columns = np.concatenate([np.zeros(0, np.intp), *moving])
-        return columns, self._widen(self._full, self._count, columns)
-
-    def _widen(self, begin: int, end: int, columns: NDArray[np.intp]) -> FloatArray:
-        """Vertices begin to end, and chosen coordinates, ascending, (k, 3, c)."""
-        out = np.zeros((end - begin, 3, len(columns)))
-        for where, full, at, U in self._strips:
-            first = full if begin else 0
-            own, rows = where[first:] - begin, U.reshape(len(where), 3, U.shape[1])[first:]
-            if len(own):
-                place = int(np.searchsorted(columns, at.start))
-                out[own, :, place : place + at.stop - at.start] = rows
-        return out
+    @cached_property
+    def around(self) -> tuple[NDArray[Any], ...]:
+        """Those of vertices that are not full, as linalg/bordered_fold.py takes them."""
+        strips = [one for one in self._strips if one.full < len(one.where)]
+        owner = np.concatenate([np.zeros(0, np.intp), *(one.where[one.full :] - self._full for one in strips)])
+        counts = [len(one.where) - one.full for one in strips]
+        ends = np.array([(one.at.start, one.at.stop) for one in strips], np.int64).reshape(-1, 2)
+        at, width = np.repeat(ends[:, 0], counts), np.repeat(ends[:, 1] - ends[:, 0], counts)
+        place = np.concatenate([[0], np.cumsum(3 * width)]).astype(np.int64)[:-1]
+        U = np.concatenate([np.zeros(0), *(one.U[3 * one.full :].ravel() for one in strips)])
+        order = np.argsort(owner, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=self._count - self._full))])
+        return start.astype(np.int64), at[order], width[order], place[order], U
 
     def move(self, q: FloatArray) -> FloatArray:
         """U q of the vertices that are not full, (a, 3)."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from supple.elastic import Body, Damping
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.condensation_anchors import PosedAnchor, SkinAnchor, domain_lengths
+from supple.method.condensation_rows import Rows
 from supple.method.condensation_subspace import (
     Ahead,
     Part,
@@ -22,7 +23,7 @@ from supple.method.condensation_subspace import (
     Quadratic,
     Ruled,
     Vertices,
-    fit_left,
+    invert_left,
     one_part,
     one_piece,
 )
@@ -120,7 +121,9 @@ class SkinnedSubspace:
             self._rates = below, vertices, lift_rates(self._rig, self._basis, below, vertices)  # both in one go
         return self._rates[2][level - 1].copy()
 
-    def fold(self, below: SkinnedState, kept: Vertices, gone: Vertices, motion: FloatArray) -> SkinnedState:
+    def fold(
+        self, below: SkinnedState, kept: NDArray[np.integer], gone: NDArray[np.integer], motion: FloatArray
+    ) -> SkinnedState:
         """Velocities are differences, so that what the vertices had one step ago is folded back, too."""
         span, q = below.spans[0], below.shapes[0]
         shapes, former = below.shapes.copy(), below.former_shapes
@@ -130,13 +133,15 @@ class SkinnedSubspace:
             shapes[1] = (shapes[0] - former[0]) / span
         return below._replace(shapes=shapes, former_shapes=former)
 
-    def _fit(self, pose: FloatArray, q: FloatArray, kept: Vertices, gone: Vertices, x: FloatArray) -> FloatArray:
+    def _fit(
+        self, pose: FloatArray, q: FloatArray, kept: NDArray[np.integer], gone: NDArray[np.integer], x: FloatArray
+    ) -> FloatArray:
         """The change of q by which vertices `gone` come nearest to x [m], (k, 3), in a pose."""
         stance, D = SkinnedStance(self._rig, self._basis, pose), self._particles.stretch(self._particles.place(pose))
         metric = np.eye(len(q)) if D is None else np.eye(len(q)) + D
-        fit = fit_left(metric, stance.rows(kept), self._basis.mass[kept])
-        weighted = self._basis.mass[gone, None, None] * stance.rows(gone)
-        return np.asarray(fit @ np.tensordot(x - stance.place(q, gone), weighted, 2))
+        mass, (stay, leave) = self._basis.mass, (Rows.of_full(stance, some, len(q)) for some in (kept, gone))
+        moved = leave.gather_full(mass[gone, None] * (x - stance.place(q, gone)))
+        return np.asarray(invert_left(metric - stay.weigh_full(mass[kept])) @ moved)
 
 
 class SkinnedSteps:

@@ -18,7 +18,8 @@ from supple.solve.inputs import Inputs
 from supple.solve.live import Live
 
 __all__ = [
-    "Ahead", "Below", "Part", "Piece", "Ruled", "Stance", "Steps", "Subspace", "fit_left", "one_part", "one_piece",
+    "Ahead", "Below", "Part", "Piece", "Ruled", "Stance", "Steps", "Subspace", "fit_left",
+    "invert_left", "one_part", "one_piece",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -101,7 +102,7 @@ class Subspace(Protocol):
     def field(self, below: Any, level: int, vertices: Vertices = None) -> FloatArray:
         """Positions (level 0), velocities (1) or accelerations (2) as the subspace has them, (k, 3)."""
 
-    def fold(self, below: Any, kept: Vertices, gone: Vertices, motion: FloatArray) -> Any:
+    def fold(self, below: Any, kept: NDArray[np.integer], gone: NDArray[np.integer], motion: FloatArray) -> Any:
         """The state that is nearest to what vertices `gone` do, motion (3, k, 3), which followed it no more and do now;
         `kept` still do not."""
 
@@ -120,8 +121,11 @@ def fit_left(metric: FloatArray, rows: FloatArray, mass: FloatArray) -> FloatArr
     """The inverse of the mass that coordinates move, (r, r), once vertices with given rows (k, 3, r) and masses [kg],
     (k,), are taken from all."""
     J = rows.reshape(-1, rows.shape[2])
-    # What those leave hardly any mass to cannot be told, and stays as it is
-    left = metric - J.T @ (np.repeat(mass, 3)[:, None] * J)
+    return invert_left(metric - J.T @ (np.repeat(mass, 3)[:, None] * J))
+
+
+def invert_left(left: FloatArray) -> FloatArray:
+    """The inverse of what is left of a mass, (r, r): what hardly has any cannot be told, and stays as it is."""
     return np.asarray(np.linalg.pinv(left, rcond=1e-9, hermitian=True), np.float64)
 
 

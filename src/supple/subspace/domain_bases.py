@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -145,10 +146,20 @@ class DomainBases:
         """Displacements of the whole body's vertices, all or chosen ones, [m], (k, 3): means of their copies."""
         if vertices is None:
             return self.domains.gather(self.lift_copies(q))
-        out = np.zeros((len(vertices), 3))
-        for where, at, rows in self.pick(vertices):
-            out[where] += (rows.reshape(-1, rows.shape[2]) @ q[at]).reshape(-1, 3)
-        return out
+        means = self.domains.means
+        found: FloatArray = _lift_some(
+            np.asarray(vertices), means.indptr, means.indices, means.data, self.domains.domain_of, self.ends,
+            *self._flat, np.asarray(q),
+        )  # fmt: skip
+        return found
+
+    @cached_property
+    def _flat(self) -> tuple[FloatArray, NDArray[np.int64]]:
+        """All columns one after another, row by row, and where the rows of every copy begin."""
+        ranks, start = np.diff(self.ends), self.domains.start
+        counts = np.repeat(3 * ranks, np.diff(start))
+        begin = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+        return np.concatenate([basis.columns.ravel() for basis in self.bases]), begin
 
     def pick(self, vertices: NDArray[np.integer]) -> "list[Share]":
         """What the coordinates of every domain do to chosen vertices of the whole body, where they do anything.
@@ -249,3 +260,30 @@ class DomainBases:
             U = stiffness.gather(basis.columns)
             found.append(np.asarray(U.T @ (stiffness.matrix @ U)))
         return found
+
+
+@njit(cache=True, fastmath={"contract", "nsz", "reassoc"})
+def _lift_some(
+    vertices: NDArray[np.integer],
+    start: NDArray[np.integer],
+    copies: NDArray[np.integer],
+    shares: FloatArray,
+    domain_of: NDArray[np.integer],
+    ends: NDArray[np.int64],
+    columns: FloatArray,
+    begin: NDArray[np.int64],
+    q: FloatArray,
+) -> FloatArray:
+    """Displacements of chosen vertices [m], (k, 3), sums over their copies start[v] to start[v + 1] by shares."""
+    out = np.zeros((len(vertices), 3))
+    for k in range(len(vertices)):
+        for entry in range(start[vertices[k]], start[vertices[k] + 1]):
+            domain = domain_of[copies[entry]]
+            own = q[ends[domain] : ends[domain + 1]]
+            rank, row = len(own), begin[copies[entry]]
+            for axis in range(3):
+                values, moved = columns[row + axis * rank : row + (axis + 1) * rank], 0.0
+                for j in range(rank):
+                    moved += values[j] * own[j]
+                out[k, axis] += shares[entry] * moved
+    return out
