@@ -35,12 +35,14 @@ def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -
 
 
 @pytest.mark.filterwarnings("ignore::supple.errors.SuppleWarning")  # so coarse that bones stand out of it
-def test_figure_between_walls_has_its_rows(monkeypatch, capsys) -> None:
+def test_figure_between_walls_has_its_rows(monkeypatch, capsys, tmp_path) -> None:
     small = condense_character.CASES["figure"]._replace(radii=(0.12,), sizes={"small": (600, 4, 4, 4)})
     monkeypatch.setitem(condense_character.CASES, "figure", small)
     monkeypatch.setattr(condense_character, "FLESH", StableNeoHookean(young=2e4, poisson=0.3))
-    rows = condense_figure.run("small")
+    rows = condense_figure.run("small", tmp_path)
     check(rows, (0.12,))
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {f"condense-figure{kind}.png" for kind in ("", "-error", "-share", "-story", "-time")}
     assert len(capsys.readouterr().err.splitlines()) == len(rows), "each row is told as soon as it is there"
 
 
