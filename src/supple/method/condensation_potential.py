@@ -68,8 +68,6 @@ class Condensed:
     """That the rule was trained to, relative."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What does not change with contacts, by name."""
-    kept: dict[str, Any] = field(default_factory=dict)
-    """What may serve the next step, too, as long as region, stance and duration stay."""
 
     @property
     def region(self) -> Region:
@@ -313,11 +311,11 @@ class Condensed:
         if at is not z:
             y, strain = self.footing.place(z), np.zeros(0) if self.region.whole else self._rule.strain(q)
         strained = Strained(form, exact, y, strain)
-        known: tuple[Strained, Bordered] | None = self.kept.pop("matrix", None)
+        known: tuple[Strained, Bordered] | None = self.memory.pop("matrix", None)
         if not lagged or known is None or not known[0].serves(strained, self.parts):
             known = strained, self._stiffen(y, q, form, exact, lagged)
         if lagged:
-            self.kept["matrix"] = known
+            self.memory["matrix"] = known
         springs = self._join(y, cautious) if self.joints else known[1].springs
         return replace(known[1], springs=springs)
 
@@ -349,12 +347,12 @@ class Condensed:
         if apart.any():
             pull = footing.gather(region.block_rows.multiply(matrix.blocks, apart))
         share = self.share if region.whole else self.share.slowed(ahead.resist(self._outside))
-        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share, memory={}, kept={})
+        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share, memory={})
 
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
         region, rank = self.region, len(q)
-        self.kept.pop("matrix", None)  # it is in the same memory
+        self.memory.pop("matrix", None)  # it is in the same memory
         (stop, edge, _), rows, count = region.split, region.block_rows, len(region.full)
         if self._flat is None:
             blocks, C, B = fold_parts(self.footing, self.parts, y, form)
@@ -373,22 +371,15 @@ class Condensed:
             return np.zeros((rank, rank))
         if not (self.subtracts and exact):
             return self._outside.stiffness(q, form=form)
-        lags = lagged and self.motion.ca > 0.0
-        taken = self._take_away_lagged(form) if lags else self._take_away(q, form)
+        if lagged and self.motion.ca > 0.0:
+            taken = self._recall("taken", lambda: self._take_away(self.share.begin, form))
+        else:
+            taken = self._take_away(q, form)
         return np.asarray(self._rule.stiffness(q, form=form) - taken)
-
-    def _take_away_lagged(self, form: int) -> FloatArray:
-        """What is taken away where the step begins, or where a step began from which elements have hardly strained."""
-        q = self.share.begin
-        strained = Strained(form, True, self.footing.follow(q), self._rule.strain(q))
-        known: tuple[Strained, FloatArray] | None = self.kept.get("taken")
-        if known is None or not known[0].serves(strained, self._parts_under):
-            self.kept["taken"] = known = strained, self._take_away(q, form)
-        return known[1]
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        self.kept.pop("matrix", None)  # it is in the same memory
+        self.memory.pop("matrix", None)  # it is in the same memory
         if self._flat is not None:
             response = self.parts[0].material.response
             return assemble(self.region, self._flat, response, self.footing.follow(q), form, under=True)[2]
