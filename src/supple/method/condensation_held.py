@@ -58,8 +58,9 @@ def _span(some: FloatArray, more: FloatArray) -> FloatArray:
 def follow_held(motions: FloatArray, moved: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:
     """The change of q along held motions, which move full vertices by (3 f, u), that brings these nearest to what they
     are away by [m], (3 f,), in the metric of their masses [kg], (3 f,)."""
-    root = np.sqrt(mass)
-    return np.asarray(motions @ np.linalg.lstsq(root[:, None] * moved, root * away, rcond=_SEEN)[0])
+    weighed = moved * mass[:, None]
+    inverse = np.linalg.pinv(moved.T @ weighed, rcond=_SEEN**2, hermitian=True)
+    return np.asarray(motions @ (inverse @ (weighed.T @ away)))
 
 
 def hold(matrix: Bordered, held: FloatArray) -> None:
