@@ -138,7 +138,7 @@ def test_late_looks_keep_what_touched() -> None:
     rounds = solver._touching._rounds
     assert rounds is not None
     asked = rounds._lead(poses[-1], q, chosen.pairs, chosen.weights)
-    anchors, rub = Anchors.none(len(asked.vertex)), Rub(0.0, 1.0, np.zeros_like(rig.rest), False)
+    anchors, rub = Anchors.none(len(asked.vertex)), Rub(0.0, 1.0, np.zeros_like(rig.rest), False, True)
     nowhere = np.full(len(asked.vertex), -1, np.int32)
 
     def look(at: np.ndarray, level: int):

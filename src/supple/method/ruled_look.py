@@ -60,14 +60,16 @@ class Anchors(NamedTuple):
     """Of the last look, (m, 3)."""
     area: FloatArray
     """[m²], (m,)"""
+    limit: FloatArray
+    """Force of sliding [N], (m,)."""
 
     @classmethod
     def none(cls, count: int) -> "Anchors":
         """Of contacts that nobody has looked at."""
         places, offsets, normals = (np.zeros((count, 3)) for _ in range(3))
-        return cls(
-            np.full(count, -1, np.int32), places, offsets, np.zeros(count, np.bool_), normals, np.zeros(count)
-        )  # fmt: skip
+        areas, limits = np.zeros(count), np.zeros(count)
+        touched, engaged = np.full(count, -1, np.int32), np.zeros(count, np.bool_)
+        return cls(touched, places, offsets, engaged, normals, areas, limits)
 
 
 class Rub(NamedTuple):
@@ -79,7 +81,9 @@ class Rub(NamedTuple):
     begin: FloatArray
     """Where the body is as the step begins [m], (n, 3), filled where it is read."""
     rests: bool
-    """Whether normal forces are those of the step's beginning, for no round has found others."""
+    """Whether normal forces are those of the step's beginning, for no look has found others."""
+    renews: bool
+    """Whether known contacts take the normal forces of this look, too, and not only those that are new."""
 
 
 @njit(cache=True)
@@ -150,7 +154,7 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
         if seen.area[k] == 0.0:
             anchors.triangle[k], anchors.engaged[k] = -1, False
             continue
-        n, number = seen.normal[k], seen.triangle[k]
+        n, number, known = seen.normal[k], seen.triangle[k], anchors.triangle[k] >= 0
         _anchor(k, asked, anchors, seen, level, alpha, skin, x)
         anchors.engaged[k] |= seen.depth[k] > 0.0
         rows[m], vertices[m, 0], weights[m, 0] = k, asked.vertex[k], 1.0
@@ -168,7 +172,9 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
                 for corner in range(4):
                     origin[m, a] += weights[m, corner] * rub.begin[vertices[m, corner], a]
                 below -= n[a] * origin[m, a]
-            limit[m] = rub.coefficient * along[m] * max(below if rub.rests else seen.depth[k], 0.0)
+            if rub.renews or not known:
+                anchors.limit[k] = rub.coefficient * along[m] * max(below if rub.rests else seen.depth[k], 0.0)
+            limit[m] = anchors.limit[k]
         m += 1
     start, first, width, at, values, base = hold(vertices, weights, offset, places, asked.A, asked.t, skin.rest, shapes)
     slip = np.array([rub.slip])

@@ -37,14 +37,15 @@ from supple.method.ruled_look import (
 )  # fmt: skip
 from supple.method.skinned_touch import STILL_TOUCHING
 
-__all__ = ["KEEP_FROM", "WANTING", "Settled", "View", "ruled_kernel"]
+__all__ = ["WANTING", "Settled", "View", "is_late", "ruled_kernel"]
 
 FloatArray = NDArray[np.float64]
 WANTING = 6  #: status of a step that cannot look further until more vertices are placed
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness of elements anew
 _ROUGH = 1e2  # times the residual that is asked for, above which contacts hold nothing sideways yet
 _HOLD_FROM = 6  # looks from which on contacts stay where they may
-KEEP_FROM = 12  #: looks from which on they stay
+_KEEP_FROM = 12  # looks from which on they stay
+_RUBBING = 3  # times as many where there is friction
 _SETTLED = 1e-3  # share of what contacts do to the coordinates by which a new look may still change it
 _LAGGED = 5e-2  # the same of friction, whose normal forces are those of the look before
 
@@ -103,10 +104,10 @@ def ruled_kernel(loops: PointLoops, large: bool, space: SpaceLoops) -> Callable[
     return compile_copy(_settle, f"{kind}_{large}", names)
 
 
-def _look(q, view, rests, level):
+def _look(q, view, rests, renews, level):
     """The contacts at coordinates q; vertices that had to be placed for it, (k,); what was seen; rows of contacts."""
     begin = read_clock(view.clock)
-    v, rub = view, Rub(view.rub.coefficient, view.rub.slip, view.rub.begin, rests)
+    v, rub = view, Rub(view.rub.coefficient, view.rub.slip, view.rub.begin, rests, renews)
     held = lift_and_walk(q, v.asked, v.skin, v.shallows, v.slots, v.room, v.shapes, v.x)
     v.asked.tet[:] = held.tet
     seen, rows, touch = look_again(
@@ -117,11 +118,17 @@ def _look(q, view, rests, level):
 
 
 @njit(cache=True)
-def _level(looks, rough):
+def is_late(looks, rubs):
+    """Whether so many looks have been that all contacts stay; friction, whose normal forces lag, takes more."""
+    return looks >= (_RUBBING * _KEEP_FROM if rubs else _KEEP_FROM)
+
+
+@njit(cache=True)
+def _level(looks, rough, rubs):
     """How a look treats contacts after so many looks, where Newton's method is far from its end or not."""
-    if looks >= KEEP_FROM:
+    if is_late(looks, rubs):
         return KEEPS
-    return HOLDS if looks >= _HOLD_FROM else (ANEW if rough else LOOSE)
+    return HOLDS if looks >= (_RUBBING * _HOLD_FROM if rubs else _HOLD_FROM) else (ANEW if rough else LOOSE)
 
 
 @njit(cache=True)
@@ -164,11 +171,11 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
     """
     rank, unknowns = rank_of(G), K.shape[0]
     tolerance, least, most, looks = settings[0], settings[2], int(settings[3]), int(settings[4])
-    patient = settings[5] > 0.0
+    patient, rubs = settings[5] > 0.0, view.rub.coefficient > 0.0
     F, P = np.empty(rest.size), np.empty(rest.size)
     inner, g, there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, then = z.copy(), np.empty(z.size)
-    touch, wanted, seen, rows = look(ahead, view, looks == 0, ANEW if looks == 0 else _level(looks, True))
+    touch, wanted, seen, rows = look(ahead, view, looks == 0, True, ANEW if looks == 0 else _level(looks, True, rubs))
     met = are_equal(ahead, z)  # whether these contacts are those of z
     change = np.zeros(3)
     change[2] = size_of_springs(z, touch)
@@ -206,7 +213,8 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         stale = after > _FALLS_FAST * size
         z, then = then, z
         last, looks = touch, looks + 1
-        touch, wanted, seen, rows = look(z, view, False, _level(looks, after > _ROUGH * goal))
+        rough = after > _ROUGH * goal
+        touch, wanted, seen, rows = look(z, view, False, not rough, _level(looks, rough, rubs))
         met, bare = True, bare and len(touch.along) == 0
         if patient and len(wanted):
             status = WANTING
@@ -217,8 +225,8 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
             size, status = after, CONVERGED
             break
         size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
-    if status == CONVERGED and looks >= KEEP_FROM:  # honest about what a look at everything would change
-        compare(z, touch, look(z, view, False, HOLDS)[0], change)
+    if status == CONVERGED and is_late(looks, rubs):  # honest about what a look at everything would change
+        compare(z, touch, look(z, view, False, True, HOLDS)[0], change)
     elastic = np.sqrt(np.dot(inner, inner))
     off, resolution = size / max(reference, floor), max(tolerance * reference, floor)
     return z, iteration, off, elastic, status, looks, touch, seen, rows, wanted, change, resolution

@@ -14,7 +14,7 @@ from supple.linalg.clock import clock_address
 from supple.method.outer import CREEP, STATIC_CREEP, Outcome, count_contact
 from supple.method.reduced_step import ReducedStep
 from supple.method.ruled_look import Anchors, Asked, Rub, push_all
-from supple.method.ruled_newton import KEEP_FROM, View
+from supple.method.ruled_newton import View, is_late
 from supple.method.skinned_balance import SkinnedStep
 from supple.method.skinned_state import SkinnedState
 from supple.rig import SkinnedRig
@@ -87,7 +87,7 @@ class RuledRounds:
             push = push_all(found.z, touch)
             touching = self._list(asked, seen, rows, push / often)
         change, size = float(found.change[:2].max()), float(found.change[2])
-        settled = found.looks < KEEP_FROM or change <= max(_NEARLY * size, found.resolution)
+        settled = not is_late(found.looks, self._friction > 0.0) or change <= max(_NEARLY * size, found.resolution)
         relief = -touch.gather(push, len(z))
         return Outcome(self._x, touching, None, known, found.looks, change / max(size, 1e-300), settled), relief
 
@@ -96,7 +96,7 @@ class RuledRounds:
         self._from = state
         self._place_begin(self._reads)
         slip = self._size * (CREEP * duration if step.motion.ca else STATIC_CREEP)
-        return Rub(self._friction, slip, self._before, True)
+        return Rub(self._friction, slip, self._before, True, True)
 
     def _place_begin(self, vertices: IntArray) -> None:
         if self._friction > 0.0:
