@@ -231,6 +231,8 @@ class SkippingSolver:
             estimate = measure.step(rms(checked.error, self.body.mass))
             memory = self._learner.judge(checked.memory, estimate, tolerance)
             if checked.end is not None and self.is_static and isinstance(self._steps, StillSteps):
+                if self._full.is_touchable and self._full.foresee_contacts(begin, checked.end, inputs):
+                    return Refusal.CONTACT
                 step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
                 return self._settle(state, memory, step, end, estimate, (since, jumps), watch)
             if checked.end is not None and not jumps:  # what is new altogether is a full step's to learn

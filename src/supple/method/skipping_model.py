@@ -120,7 +120,7 @@ class LearnedModel:
         if self._turn is None:
             return self.learned.basis.lift(q, vertices)
         if self._rough and vertices is None:
-            field = (self.learned.basis.single @ q.astype(np.float32)).reshape(-1, 3)
+            field = np.asarray(self.learned.basis.single @ q.astype(np.float32), np.float64).reshape(-1, 3)
         else:
             field = self.learned.basis.lift(q, vertices)
         return np.asarray(np.einsum("nij,nj->ni", self._turn if vertices is None else self._turn[vertices], field))
