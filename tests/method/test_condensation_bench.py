@@ -2,9 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
-from supple.bench import condense_capsule, condense_character, condense_figure, condense_pinch
+from supple.bench import condense_capsule, condense_character, condense_cheb, condense_figure, condense_pinch
 from supple.material import StableNeoHookean
 
 KEYS = (
@@ -34,12 +35,14 @@ def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -
 
 
 @pytest.mark.filterwarnings("ignore::supple.errors.SuppleWarning")  # so coarse that bones stand out of it
-def test_figure_between_walls_has_its_rows(monkeypatch, capsys) -> None:
+def test_figure_between_walls_has_its_rows(monkeypatch, capsys, tmp_path) -> None:
     small = condense_character.CASES["figure"]._replace(radii=(0.12,), sizes={"small": (600, 4, 4, 4)})
     monkeypatch.setitem(condense_character.CASES, "figure", small)
-    monkeypatch.setattr(condense_character, "_FLESH", StableNeoHookean(young=2e4, poisson=0.3))
-    rows = condense_figure.run("small")
+    monkeypatch.setattr(condense_character, "FLESH", StableNeoHookean(young=2e4, poisson=0.3))
+    rows = condense_figure.run("small", tmp_path)
     check(rows, (0.12,))
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {f"condense-figure{kind}.png" for kind in ("", "-error", "-share", "-story", "-time")}
     assert len(capsys.readouterr().err.splitlines()) == len(rows), "each row is told as soon as it is there"
 
 
@@ -64,3 +67,23 @@ def test_a_pinched_beam_has_a_row_for_nothing_each_share_and_everything(monkeypa
     assert rows[0]["active"] == 0.0 < rows[1]["active"] < rows[2]["active"] < rows[3]["active"] == 1.0
     assert rows[1]["floor_ms"] == 2.7
     assert all(row["beside_ms"] > 0.0 for row in (rows[0], rows[3]))
+
+
+def test_cheb_between_walls_is_full_where_they_touch_and_returns(monkeypatch, shared_data) -> None:
+    """Its head is crushed in the first third of a run, and goes back to the subspace before the last frame."""
+    if not (shared_data / "cheb").is_dir():
+        pytest.skip("Pinocchio's files are not here")
+    monkeypatch.setitem(condense_cheb._SIZES, "small", (1_500, 4, 60))
+    monkeypatch.setattr(condense_cheb, "_SLOWED", 40.0)
+    case = condense_cheb.make_cheb(shared_data / "cheb", "small")
+    track = case.condense(0.12, "subtract")
+    touching = [report.contacts > 0 for report in track.reports]
+    assert not touching[0]
+    assert any(touching[:20])
+    assert not any(touching[21:])
+    assert max(track.shares) > 0.1
+    last = max(k for k, touches in enumerate(touching) if touches)
+    assert track.shares[last + 2] > 0.0  # it is held until it has settled
+    assert track.shares[-1] < 0.2 * max(track.shares)
+    tops = case.body.mesh.vertices[track.full[int(track.shares.argmax())], 1]
+    assert np.median(tops) > np.median(case.body.mesh.vertices[:, 1])  # the head, and what is near it

@@ -23,12 +23,13 @@ from supple.solve import Inputs, Moment
 __all__ = ["make_cheb"]
 
 FloatArray = NDArray[np.float64]
-_SIZES = {"small": (15_000, 12, 24), "paper": (123_464, 38, 120)}
+_SIZES = {"small": (15_000, 12, 96), "paper": (123_464, 38, 120)}
 """Tets, samples of a walk cycle to learn from, and frames."""
 _CYCLE = 2.0, 3.1  # [s] in the file, one left and one right step
 _BENT = 0.4  # of the angles of the walk: limbs are short and thick, and would pass into the body
+_SLOWED = 6.0  # [1/s] by which flesh slows down, so that a second is enough to settle in
 _PACE = 3  # steps from one sample to the next
-_CRUSHED = 2.0  # the walls have come and gone by the first half of the run; then the head settles
+_CRUSHED = 3.0  # the walls have come and gone in the first third of the run; then the head settles
 
 
 def make_cheb(folder: Path, size: str, frames: int | None = None) -> Case:
@@ -39,7 +40,7 @@ def make_cheb(folder: Path, size: str, frames: int | None = None) -> Case:
     skeleton = Skeleton.of(bones.names, bones.parents, bones.heads, bones.tails)
     rig = SkinnedRig(skeleton, heat_weights(mesh, skeleton), mesh.vertices)
     held = hold_bones(rig, find_bone_crossings(mesh.vertices, mesh.tets, skeleton))
-    body = Body.build(mesh, FLESH, held.pins, Damping(mass=2.0))
+    body = Body.build(mesh, FLESH, held.pins, Damping(mass=_SLOWED))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what training misses shows in the errors
         poses, shapes = record_flesh(body, rig, held, _walk(folder, skeleton, _PACE * samples), STEP)

@@ -19,7 +19,8 @@ _LEAST = 1e-6  # errors below this are drawn here
 
 
 def save_plots(folder: Path | None, name: str, case: Case, tracks: Mapping[tuple[str, float], Track]) -> None:
-    """Write NAME-error.png (Fig. 7 of [TMDK15]), NAME-time.png, NAME-share.png (Fig. 9) and NAME.png (Fig. 4)."""
+    """Write NAME-error.png (Fig. 7 of [TMDK15]), NAME-time.png, NAME-share.png (Fig. 9), NAME.png (Fig. 4)
+    and, of what moves, NAME-story.png (Fig. 6)."""
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,6 +43,8 @@ def save_plots(folder: Path | None, name: str, case: Case, tracks: Mapping[tuple
     for what, picture in pictures.items():
         (folder / f"{name}-{what}.png").write_bytes(picture)
     save_picture(folder / f"{name}.png", _draw(case, shown))
+    if case.integrator != "static":
+        save_picture(folder / f"{name}-story.png", _tell(case, next(iter(shown.values()))))
 
 
 def _in_time(values: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
@@ -68,6 +71,27 @@ def _draw(case: Case, shown: Mapping[str, Track]) -> NDArray[np.uint8]:
         active[one.full[last]] = 1
         panels.append(render(
             one.x[last], triangles, camera=camera, colour=_COLOURS[active], caption=caption,
+            width=_WIDTH, height=_HEIGHT,
+        ))  # fmt: skip
+    return join_pictures(panels)
+
+
+def _tell(case: Case, track: Track) -> NDArray[np.uint8]:
+    """One run: its first touch, the fullest frame, the first that nothing touches, half as full, and the last."""
+    touching = np.array([report.contacts > 0 for report in track.reports])
+    first, gone = int(np.argmax(touching)), len(touching) - int(np.argmax(touching[::-1]))
+    fallen = np.flatnonzero(track.shares[gone:] < 0.5 * track.shares.max())
+    half = gone + int(fallen[0]) if len(fallen) else len(touching) - 1
+    frames = sorted({first, int(np.argmax(track.shares)), min(gone, len(touching) - 1), half, len(touching) - 1})
+    triangles = case.body.mesh.surface_triangles()
+    camera = Camera.fit(find_bounds(track.x[k] for k in frames), aspect=_WIDTH / _HEIGHT, azimuth=0.0)
+    panels = []
+    for k in frames:
+        active = np.zeros(len(case.body.mass), int)
+        active[track.full[k]] = 1
+        caption = f"frame {k + 1}, {track.reports[k].contacts} contacts"
+        panels.append(render(
+            track.x[k], triangles, camera=camera, colour=_COLOURS[active], caption=caption,
             width=_WIDTH, height=_HEIGHT,
         ))  # fmt: skip
     return join_pictures(panels)

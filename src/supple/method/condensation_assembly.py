@@ -1,6 +1,7 @@
-"""The stiffness of exact tets of one material, folded into the coordinates around them, in one compiled call.
+"""The stiffness of exact tets, folded into the coordinates around them.
 
-`stiff` below is the name of the tets' kernel (elastic/kernels.py).
+That of one material in one piece is one compiled call, for small regions; `stiff` in it is the name of the tets' kernel
+(elastic/kernels.py). Others are assembled part by part, and folded domain by domain.
 """
 
 from collections.abc import Callable
@@ -11,16 +12,19 @@ import numpy as np
 from numba import float64, get_num_threads, int32, int64
 from numpy.typing import NDArray
 
+from supple.elastic import Elements
 from supple.elastic.kernels import PARALLEL_FROM, kernels
 from supple.linalg.apart import call_apart
 from supple.linalg.blocks import fill_blocks
 from supple.linalg.bordered import fold_rows
+from supple.linalg.bordered_fold import fold_square, fold_wide
 from supple.linalg.compiled import compile_copy
 from supple.material.response import Response
 from supple.method.condensation_flat import Flat
+from supple.method.condensation_footing import Footing
 from supple.method.condensation_region import Region
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "fold_parts", "fold_under"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,6 +46,35 @@ def assemble(
         y, flat.elements, places, where, form, count, stop, edge, around, U, data, blocks, C, B
     )
     return blocks, C, B
+
+
+def fold_parts(
+    footing: Footing, parts: tuple[Elements, ...], y: FloatArray, form: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same of several materials, and in domains."""
+    region, rank, (start, at, width, place, U) = footing.region, footing.rows.rank, footing.rows.around
+    (stop, edge, others), rows, count = region.split, region.block_rows, len(region.full)
+    blocks, C, B = region.stiffen(parts, y, form), np.zeros((len(edge), 3, rank)), np.zeros((rank, rank))
+    end = rows.start[1:]
+    fold_wide(edge, stop, end, rows.columns, blocks, count, start, at, width, place, U, C)
+    fold_square(others, stop, end, rows.columns, blocks, count, start, at, width, place, U, B)
+    return blocks, C, 0.5 * (B + B.T)
+
+
+def fold_under(footing: Footing, parts: tuple[Elements, ...], q: FloatArray, form: int) -> FloatArray:
+    """The stiffness of exact tets where the subspace has them, as the coordinates see it, (r, r), domain by domain."""
+    under, taken = footing.region.under, np.zeros((len(q), len(q)))
+    if not footing.under[1]:
+        return taken
+    rows, blocks = under.block_rows, under.stiffen(parts, footing.follow(q), form)
+    for piece in footing.under[1]:
+        first, last = piece.vertices.start, piece.vertices.stop
+        some, U = np.arange(first, last, dtype=np.int32), piece.U.reshape(last - first, 3, -1)
+        folded = np.zeros_like(U)
+        fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U, folded)
+        own = piece.U.T @ folded.reshape(piece.U.shape)
+        taken[piece.coordinates, piece.coordinates] = 0.5 * (own + own.T)
+    return taken
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import EXACT, PROJECTED
@@ -47,8 +48,16 @@ class Found(NamedTuple):
 
 def measure(region: Region, g: FloatArray) -> float:
     """Size of forces on z = (x_f, q), in the metric in which those on the coordinates of a subspace have theirs."""
-    above, below = g[: region.size] * region.scale, g[region.size :]
-    return math.sqrt(float(above @ above + below @ below))
+    return float(_measure(g, region.scale))
+
+
+@njit(cache=True)
+def _measure(g: FloatArray, scale: FloatArray) -> float:
+    total = 0.0
+    for i in range(len(g)):
+        part = g[i] * scale[i] if i < len(scale) else g[i]
+        total += part * part
+    return math.sqrt(total)
 
 
 def lean(footing: Footing, g: FloatArray) -> float:

@@ -11,23 +11,23 @@ nothing is left for the rule to integrate, and all tets are exact.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient, strain_between
-from supple.linalg.bordered import Bordered, Handled, fold_rows
-from supple.linalg.bordered_fold import fold_square, fold_wide
-from supple.method.condensation_assembly import assemble
+from supple.elastic import EXACT, PROJECTED, VISCOUS, Elements, elastic_energy, elastic_gradient
+from supple.linalg.bordered import Bordered, Handled
+from supple.method.condensation_assembly import assemble, fold_parts, fold_under
 from supple.method.condensation_flat import NO_SPRINGS, Flat, Quadratic, Springs
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_held import HeldMotions, find_held, follow_held, hold
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
 from supple.method.condensation_springs import hang_springs
+from supple.method.condensation_strained import Strained
 from supple.method.condensation_subspace import Ahead, Ruled
 from supple.solve.increment import Motion
 from supple.solve.potential import Potential
@@ -41,25 +41,6 @@ _LEFT = 2.5  # errors of the rule below which what exact tets leave of a motion'
 _HALF = 0.5  # share of its mass in a region below which a motion has enough of its stiffness outside
 _EXACT = 1e-9  # error of a rule that has none
 _UNSEEN = 1e-7  # share of its stiffness at rest that a coordinate keeps where no vertex is left to it
-_ALIKE = 0.005  # strain within which a matrix is as good as a new one: Newton's method takes no iteration more
-
-
-class Strained(NamedTuple):
-    """What a matrix has been made for."""
-
-    form: int
-    exact: bool
-    y: FloatArray
-    """Positions [m], (l, 3)."""
-    strain: FloatArray
-    """Of the rule's elements, (9 c,)."""
-
-    def serves(self, other: "Strained", parts: tuple[Elements, ...]) -> bool:
-        """Whether neither exact tets nor the rule's have strained much since."""
-        if self.form != other.form or self.exact != other.exact:
-            return False
-        outside = float(np.abs(self.strain - other.strain).max(initial=0.0))
-        return outside <= _ALIKE and strain_between(parts, self.y, other.y) <= _ALIKE
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +68,6 @@ class Condensed:
     """That the rule was trained to, relative."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What does not change with contacts, by name."""
-    kept: dict[str, Any] = field(default_factory=dict)
-    """What may serve the next step, too, as long as region, stance and duration stay."""
 
     @property
     def region(self) -> Region:
@@ -226,8 +205,10 @@ class Condensed:
 
     def press(self, z: FloatArray) -> FloatArray:
         """What contacts and grabs have of ∇Φ, (3 f + r,)."""
-        y = self.footing.place(z)
-        return self.footing.gather(_sum_terms(self.joints, y)) if self.joints else np.zeros_like(z)
+        if not self.joints:
+            return np.zeros_like(z)
+        at, y, _ = self.memory.get("seen", (None, z, z))
+        return self.footing.gather(_sum_terms(self.joints, y if at is z else self.footing.place(z)))
 
     def gradient(self, z: FloatArray) -> FloatArray:
         """∇Φ, (3 f + r,)."""
@@ -330,11 +311,11 @@ class Condensed:
         if at is not z:
             y, strain = self.footing.place(z), np.zeros(0) if self.region.whole else self._rule.strain(q)
         strained = Strained(form, exact, y, strain)
-        known: tuple[Strained, Bordered] | None = self.kept.pop("matrix", None)
+        known: tuple[Strained, Bordered] | None = self.memory.pop("matrix", None)
         if not lagged or known is None or not known[0].serves(strained, self.parts):
             known = strained, self._stiffen(y, q, form, exact, lagged)
         if lagged:
-            self.kept["matrix"] = known
+            self.memory["matrix"] = known
         springs = self._join(y, cautious) if self.joints else known[1].springs
         return replace(known[1], springs=springs)
 
@@ -366,15 +347,15 @@ class Condensed:
         if apart.any():
             pull = footing.gather(region.block_rows.multiply(matrix.blocks, apart))
         share = self.share if region.whole else self.share.slowed(ahead.resist(self._outside))
-        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share, memory={}, kept={})
+        return replace(self, drag=Drag(matrix, beta * m.cv, origin, pull), share=share, memory={})
 
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
         region, rank = self.region, len(q)
-        self.kept.pop("matrix", None)  # it is in the same memory
+        self.memory.pop("matrix", None)  # it is in the same memory
         (stop, edge, _), rows, count = region.split, region.block_rows, len(region.full)
         if self._flat is None:
-            blocks, C, B = self._fold(y, form)
+            blocks, C, B = fold_parts(self.footing, self.parts, y, form)
         else:
             blocks, C, B = assemble(region, self._flat, self.parts[0].material.response, y, form)
         blocks = blocks.copy() if keep else blocks
@@ -383,16 +364,6 @@ class Condensed:
             C, B, Handled.none(rank), region.clusters,
         )  # fmt: skip
 
-    def _fold(self, y: FloatArray, form: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Its blocks, C and B, part by part."""
-        region, rank, (start, at, width, place, U) = self.region, self.footing.rows.rank, self.footing.rows.around
-        (stop, edge, others), rows, count = region.split, region.block_rows, len(region.full)
-        blocks, C, B = region.stiffen(self.parts, y, form), np.zeros((len(edge), 3, rank)), np.zeros((rank, rank))
-        end = rows.start[1:]
-        fold_wide(edge, stop, end, rows.columns, blocks, count, start, at, width, place, U, C)
-        fold_square(others, stop, end, rows.columns, blocks, count, start, at, width, place, U, B)
-        return blocks, C, 0.5 * (B + B.T)
-
     def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool) -> FloatArray:
         """That of all other tets, as the coordinates see it, (r, r)."""
         rank = len(q)
@@ -400,37 +371,19 @@ class Condensed:
             return np.zeros((rank, rank))
         if not (self.subtracts and exact):
             return self._outside.stiffness(q, form=form)
-        lags = lagged and self.motion.ca > 0.0
-        taken = self._take_away_lagged(form) if lags else self._take_away(q, form)
+        if lagged and self.motion.ca > 0.0:
+            taken = self._recall("taken", lambda: self._take_away(self.share.begin, form))
+        else:
+            taken = self._take_away(q, form)
         return np.asarray(self._rule.stiffness(q, form=form) - taken)
-
-    def _take_away_lagged(self, form: int) -> FloatArray:
-        """What is taken away where the step begins, or where a step began from which elements have hardly strained."""
-        q = self.share.begin
-        strained = Strained(form, True, self.footing.follow(q), self._rule.strain(q))
-        known: tuple[Strained, FloatArray] | None = self.kept.get("taken")
-        if known is None or not known[0].serves(strained, self._parts_under):
-            self.kept["taken"] = known = strained, self._take_away(q, form)
-        return known[1]
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        self.kept.pop("matrix", None)  # it is in the same memory
+        self.memory.pop("matrix", None)  # it is in the same memory
         if self._flat is not None:
             response = self.parts[0].material.response
             return assemble(self.region, self._flat, response, self.footing.follow(q), form, under=True)[2]
-        under, taken = self.region.under, np.zeros((len(q), len(q)))
-        if not self.footing.under[1]:
-            return taken
-        rows, blocks = under.block_rows, under.stiffen(self._parts_under, self.footing.follow(q), form)
-        for piece in self.footing.under[1]:
-            first, last = piece.vertices.start, piece.vertices.stop
-            some, U = np.arange(first, last, dtype=np.int32), piece.U.reshape(last - first, 3, -1)
-            folded = np.zeros_like(U)
-            fold_rows(some, rows.start, rows.start[1:], rows.columns, blocks, first, U, folded)
-            own = piece.U.T @ folded.reshape(piece.U.shape)
-            taken[piece.coordinates, piece.coordinates] = 0.5 * (own + own.T)
-        return taken
+        return fold_under(self.footing, self._parts_under, q, form)
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""

@@ -39,10 +39,16 @@ class Rows:
         """Of vertices that are all full."""
         return cls(stance.parts(vertices), len(vertices), len(vertices), rank)
 
+    @cached_property
+    def _only(self) -> FloatArray | None:
+        """The one matrix that there is, unless domains are told apart."""
+        strips = self._strips
+        return strips[0].U if len(strips) == 1 and strips[0].U.shape == (3 * self._count, self.rank) else None
+
     def to_dense(self) -> FloatArray:
         """All of it, (3 l, r)."""
-        if len(self._strips) == 1 and self._strips[0].U.shape == (3 * self._count, self.rank):
-            return self._strips[0].U
+        if self._only is not None:
+            return self._only
         out = np.zeros((self._count, 3, self.rank))
         for where, _, at, U in self._strips:
             out[where, :, at] = U.reshape(len(where), 3, U.shape[1])
@@ -73,6 +79,8 @@ class Rows:
 
     def move(self, q: FloatArray) -> FloatArray:
         """U q of the vertices that are not full, (a, 3)."""
+        if (U := self._only) is not None:
+            return np.asarray(U[3 * self._full :] @ q).reshape(-1, 3)
         out = np.zeros((self._count - self._full, 3))
         for where, full, at, U in self._strips:
             out[where[full:] - self._full] += (U[3 * full :] @ q[at]).reshape(-1, 3)
@@ -87,6 +95,8 @@ class Rows:
 
     def gather(self, field: FloatArray) -> FloatArray:
         """Uᵀ f of forces on the vertices that are not full, (a, 3); (r,)."""
+        if (U := self._only) is not None:
+            return np.asarray(field.ravel() @ U[3 * self._full :])
         out = np.zeros(self.rank)
         for where, full, at, U in self._strips:
             out[at] += field[where[full:] - self._full].ravel() @ U[3 * full :]
@@ -94,6 +104,8 @@ class Rows:
 
     def gather_full(self, field: FloatArray) -> FloatArray:
         """The same of forces on the full ones, (3 f,)."""
+        if (U := self._only) is not None:
+            return np.asarray(field.ravel() @ U[: 3 * self._full])
         out, field = np.zeros(self.rank), field.reshape(-1, 3)
         for where, full, at, U in self._strips:
             out[at] += field[where[:full]].ravel() @ U[: 3 * full]

@@ -290,7 +290,6 @@ class CondensedStep:
         step = Condensed(
             footing, ahead.elements, tools.frequencies, self._motion, slowed, push,
             share, weights=tools.weights, stiffness=self._state.live.stiffness, error=tools.error,
-            kept=tools.keep(footing, h, slowed, self._state.live.stiffness),
         )  # fmt: skip
         if beta > 0.0 and not self._still:
             step = step.slow(ahead.turn(self._state.place(ground, region.vertices)), ahead, beta)

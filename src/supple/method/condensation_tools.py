@@ -47,7 +47,6 @@ class Tools:
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
         self._last: tuple[bytes, Region] | None = None
         self._footing: Footing | None = None
-        self._kept: tuple[Footing | None, tuple[float, ...], dict[str, Any]] = None, (), {}
 
     def cut(self, full: IntArray, others: IntArray) -> Region:
         """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
@@ -71,9 +70,3 @@ class Tools:
         if self._footing is None or self._footing.region is not region or self._footing.stance is not stance:
             self._footing = Footing(region, stance)
         return self._footing
-
-    def keep(self, footing: Footing, *numbers: float) -> dict[str, Any]:
-        """What an earlier step has left for those in the same footing, with the same numbers."""
-        if self._kept[0] is not footing or self._kept[1] != numbers:
-            self._kept = footing, numbers, {}
-        return self._kept[2]
