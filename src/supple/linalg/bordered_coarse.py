@@ -112,22 +112,28 @@ def _tie(rows, weights, curvature, place, H, owner, arms, size, out):
         J[1, used + 3], J[1, used + 5] = -c, a
         J[2, used + 3], J[2, used + 4] = b, -a
         used += 6
+    own, moved = np.empty(H.shape[2] if place >= 0 else 0, np.int64), 0  # coordinates that move it: in domains few
+    for j in range(len(own)):
+        if H[place, 0, j] != 0.0 or H[place, 1, j] != 0.0 or H[place, 2, j] != 0.0:
+            own[moved] = j
+            moved += 1
     pull = np.zeros(3)
     for p in range(used):
         for i in range(3):
             pull[i] = curvature[i, 0] * J[0, p] + curvature[i, 1] * J[1, p] + curvature[i, 2] * J[2, p]
         for s in range(used):
             out[known[s], known[p]] += J[0, s] * pull[0] + J[1, s] * pull[1] + J[2, s] * pull[2]
-        if place >= 0:
-            for j in range(H.shape[2]):
-                value = H[place, 0, j] * pull[0] + H[place, 1, j] * pull[1] + H[place, 2, j] * pull[2]
-                out[size + j, known[p]] += value
-                out[known[p], size + j] += value
-    if place >= 0:
-        for p in range(H.shape[2]):
-            for i in range(3):
-                pull[i] = curvature[i, 0] * H[place, 0, p]
-                pull[i] += curvature[i, 1] * H[place, 1, p] + curvature[i, 2] * H[place, 2, p]
-            for j in range(H.shape[2]):
-                value = H[place, 0, j] * pull[0] + H[place, 1, j] * pull[1] + H[place, 2, j] * pull[2]
-                out[size + j, size + p] += value
+        for k in range(moved):
+            j = own[k]
+            value = H[place, 0, j] * pull[0] + H[place, 1, j] * pull[1] + H[place, 2, j] * pull[2]
+            out[size + j, known[p]] += value
+            out[known[p], size + j] += value
+    for l in range(moved):
+        p = own[l]
+        for i in range(3):
+            pull[i] = curvature[i, 0] * H[place, 0, p]
+            pull[i] += curvature[i, 1] * H[place, 1, p] + curvature[i, 2] * H[place, 2, p]
+        for k in range(moved):
+            j = own[k]
+            value = H[place, 0, j] * pull[0] + H[place, 1, j] * pull[1] + H[place, 2, j] * pull[2]
+            out[size + p, size + j] += value

@@ -67,23 +67,14 @@ def hold(matrix: Bordered, held: FloatArray) -> None:
     """Take all that moves along rows of held motions, (r, u), out of a matrix, in place."""
     if not held.shape[1]:
         return
-    own = np.flatnonzero(held.any(axis=1))  # in domains those are few, and stand side by side
-    runs = [slice(run[0], run[-1] + 1) for run in np.split(own, np.flatnonzero(np.diff(own) > 1) + 1)]
-    C, B = matrix.C.reshape(-1, len(held)), matrix.B.copy()
-    pulled, taken = (_sum_over(runs, some, held) for some in (C, B))
-    usual = float(np.abs(np.diagonal(B)).mean())
-    within = _sum_over(runs, taken.T, held) + usual * np.eye(held.shape[1])
-    for run in runs:
-        C[:, run] -= pulled @ held[run].T
-        across = taken @ held[run].T
-        B[:, run] -= across
-        B[run] -= across.T
-    for run in runs:
-        for other in runs:
-            B[run, other] += held[run] @ within @ held[other].T
-    matrix.B = B
-
-
-def _sum_over(runs: list[slice], some: FloatArray, held: FloatArray) -> FloatArray:
-    """Products of columns with rows of held motions, over runs of both."""
-    return np.asarray(sum(some[:, run] @ held[run] for run in runs))
+    own = np.flatnonzero(held.any(axis=1))  # in domains those are few
+    rows, B = held[own], matrix.B
+    C = matrix.C[:, :, own].reshape(-1, len(own))
+    matrix.C[:, :, own] = (C - (C @ rows) @ rows.T).reshape(-1, 3, len(own))
+    usual, taken = float(np.abs(np.diagonal(B)).mean()), B[:, own] @ rows
+    across = taken @ rows.T
+    within = rows.T @ taken[own] + usual * np.eye(rows.shape[1])
+    matrix.B = B.copy()
+    matrix.B[:, own] -= across
+    matrix.B[own] -= across.T
+    matrix.B[np.ix_(own, own)] += rows @ within @ rows.T
