@@ -306,6 +306,23 @@ def test_friction_of_rules_is_that_of_all_contacts() -> None:
     assert np.linalg.norm(ends[1] - ends[0]) < 0.03 * np.linalg.norm(ends[2] - ends[0])
 
 
+def test_friction_does_not_send_newton_to_and_fro() -> None:
+    rig, held, body, poses = finger()
+    body = Body.build(body.mesh, Corotational(young=5e3, poisson=0.08), held.pins, Damping(mass=4.0, stiffness=0.01))
+
+    def at(frame: int) -> Moment:
+        pose = (0.92 - 0.08 * np.cos(2.0 * np.pi * frame / 40.0)) * poses[-1]
+        return Moment(frame / 60.0, held.targets(pose), (), pose=pose)
+
+    solver = SkinnedSolver(body, rig, trained(), integrator="newmark", contact=replace(RULES, friction=0.2))
+    state, reports = solver.start(Inputs(at(0), at(1))), []
+    for frame in range(30):
+        state, report = solver.step(state, Inputs(at(frame), at(frame + 1)))
+        reports.append(report)
+    assert any(report.contacts for report in reports)
+    assert max(report.newton_iterations for report in reports) < 40  # 200 are the most that a try may take
+
+
 def test_a_model_keeps_its_rules_in_its_file(tmp_path) -> None:
     rig, _, body, poses = finger()
     model = trained()

@@ -42,6 +42,7 @@ __all__ = ["WANTING", "Settled", "View", "is_late", "ruled_kernel"]
 FloatArray = NDArray[np.float64]
 WANTING = 6  #: status of a step that cannot look further until more vertices are placed
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness of elements anew
+_CLEAR = 0.5  # with friction a full step that leaves more of the residual must lower the energy, or it may come back
 _ROUGH = 1e2  # times the residual that is asked for, above which contacts hold nothing sideways yet
 _HOLD_FROM = 6  # looks from which on contacts stay where they may
 _KEEP_FROM = 12  # looks from which on they stay
@@ -203,7 +204,7 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         iteration += 1
         shift(z, d, -1.0, then)
         after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
-        if not after <= max(size, goal):
+        if not after <= max(_CLEAR * size if rubs else size, goal):
             if not search(G, rest, table, bounds, (loads, touch), z, d, g, F, then):
                 if searched or size > 1e3 * goal:
                     status = NO_DESCENT
