@@ -16,25 +16,21 @@ from supple.elastic import Body
 from supple.errors import ConvergenceError, SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
-from supple.method.condensation_carried import CarriedSteps
-from supple.method.condensation_error import ErrorOracle
-from supple.method.condensation_free import RIGID, FreeSteps
+from supple.method.condensation_free import RIGID
 from supple.method.condensation_lookout import Lookout, Outrun
-from supple.method.condensation_oracle import ContactOracle, MotionOracle, Oracle, SettledOracle, Sight, Union
-from supple.method.condensation_potential import Weights
+from supple.method.condensation_oracle import Oracle, Sight
 from supple.method.condensation_region import Ground
 from supple.method.condensation_rules import RulesBeside
-from supple.method.condensation_skinned import SkinnedSteps
+from supple.method.condensation_setup import Releasing, Seeing, make_oracle, make_steps
 from supple.method.condensation_state import CondensedState, fold_back
 from supple.method.condensation_step import CondensedStep, Overlap, Turned
-from supple.method.condensation_subspace import Steps
+from supple.method.condensation_terms import Weights
 from supple.method.condensation_tools import Tools
 from supple.method.contact_samples import find_flesh
 from supple.method.full import FullSolver
 from supple.method.halving import Tally, advance
 from supple.method.model import ReducedModel
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
-from supple.method.reduced import ReducedSolver
 from supple.method.skinned import SkinnedSolver
 from supple.method.skinned_model import SkinnedModel
 from supple.method.solver import Arrays, Report
@@ -47,14 +43,9 @@ __all__ = ["CondensationSolver", "Releasing", "Seeing"]
 
 FloatArray = NDArray[np.float64]
 Model = ReducedModel | SkinnedModel | ArticulatedModel
-Releasing = Literal["settled", "frames", "motion"]
-Seeing = Literal["contact", "error"]
 _RINGS = 3.0  # edges about what touches that are full where nobody says how far
-_POP = 2e-4  # sizes of the body by which a vertex may jump as it returns to the subspace
-_STRAYS = 0.3  # share of the accuracy by which it may, where that is more
 _WORST = 0.04  # error of a rule, should training say more
 _TURNS = 4  # times that a step may begin again because the body turned otherwise than foreseen
-_SLOW, _STEADY = 1e-2, 1e-1  # sizes of the body a second, and a second squared, below which the paper's patches return
 
 
 class CondensationSolver:
@@ -96,7 +87,7 @@ class CondensationSolver:
         self.body, self.model, self.tolerance, self._rig = body, model, tolerance, rig
         self.is_static, self._integrator = integrator == "static", integrator
         self._options = {"integrator": integrator, "tolerance": tolerance, "max_iterations": max_iterations}
-        self._steps = _make_steps(body, model, rig, integrator, tolerance)
+        self._steps = make_steps(body, model, rig, integrator, tolerance)
         self._colliders, self._contact = tuple(colliders), contact
         more = RIGID if free else 0
         self._ground = ground = Ground(body, model.basis, self._steps.subspace, more)
@@ -106,7 +97,7 @@ class CondensationSolver:
         self._sees: Seeing | None = None
         if oracle is None or isinstance(oracle, str):
             self._sees = oracle or ("error" if radius is None else "contact")
-            oracle = self._make_oracle(self._sees, release, accuracy, edge)
+            oracle = make_oracle(ground, self._sees, release, self.radius, accuracy, edge)
         rule = model.rule
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
         self._tools = Tools(
@@ -122,18 +113,6 @@ class CondensationSolver:
         if colliders or (contact is not None and contact.self_contact):
             loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
             self._lookout = Lookout(loop, ground)
-
-    def _make_oracle(self, kind: Seeing, release: Releasing, accuracy: float, edge: float) -> Oracle:
-        size, ground = self.body.mesh.size(), self._ground
-        sees: Oracle = ContactOracle(ground, self.radius)
-        if kind == "error":
-            sees = ErrorOracle(ground, accuracy, self.radius, edge)
-        if release == "frames":
-            return sees
-        holds: Oracle = SettledOracle(_POP * size, _STRAYS * accuracy)
-        if release == "motion":
-            holds = MotionOracle(_SLOW * size, _STEADY * size)
-        return Union([sees, holds])
 
     def _make_detector(self) -> Detector:
         """What sees all contacts, or all but those that rules stand for."""
@@ -354,22 +333,3 @@ class CondensationSolver:
     @cached_property
     def _full(self) -> FullSolver:
         return FullSolver(self.body, colliders=self._colliders, contact=self._contact, rig=self._rig, **self._options)  # type: ignore[arg-type]
-
-
-def _make_steps(
-    body: Body,
-    model: ReducedModel | SkinnedModel | ArticulatedModel,
-    rig: SkinnedRig | None,
-    integrator: str,
-    tolerance: float,
-) -> Steps:
-    """What moves the coordinates."""
-    if isinstance(model, ReducedModel):
-        if rig is not None:
-            raise SceneError("the body has a rig and the model is of a body without one: train again.")
-        solver = ReducedSolver(body, model, integrator=integrator, tolerance=tolerance)
-        return CarriedSteps(solver, integrator) if len(body.pins.vertices) else FreeSteps(solver, integrator)
-    if rig is None:
-        raise SceneError("the model is of a body with a rig: give the rig, or train again.")
-    skinned = SkinnedSolver(body, rig, model, integrator=integrator, tolerance=tolerance)
-    return SkinnedSteps(body, rig, model, skinned, integrator)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_oracle import Oracle
-from supple.method.condensation_potential import Weights
 from supple.method.condensation_region import WHOLE, Ground, Region
 from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Stance, Steps
+from supple.method.condensation_terms import Weights
 from supple.solve.integrator import Integrator
 
 __all__ = ["Tools"]

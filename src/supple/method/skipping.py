@@ -24,6 +24,7 @@ from supple.method.full import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_check import FullSpace
+from supple.method.skipping_correcting import LEFT, Correcting
 from supple.method.skipping_deciding import (
     LONGEST,
     News,
@@ -56,8 +57,8 @@ __all__ = ["SkippingSolver"]
 FloatArray = NDArray[np.float64]
 _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
-# Share of the tolerance that corrections of a full step, of a static one and of a check may leave
-_LEFT, _LEFT_STATIC, _LEFT_CHECKED = 0.01, 0.03, 0.1
+# Share of the tolerance that corrections of a full step and of a static one may leave
+_LEFT, _LEFT_STATIC = 0.01, 0.03
 _SMALL = 0.15  # of the tolerance: errors up to which static steps are checked half as often
 
 
@@ -118,6 +119,7 @@ class SkippingSolver:
         else:
             self._steps = StillSteps(self._carrier, self._full, integrator, newton_tolerance)
         self._learner = Learner(self._carrier, self._steps, integrator, max_rank)
+        self._correcting = Correcting(self._learner, self._steps)
         self._space = FullSpace(self._carrier, self._full, integrator)
 
     def start(self, inputs: Inputs | None = None) -> SkippingState:
@@ -223,9 +225,7 @@ class SkippingSolver:
             begin = self._lift(state)
             with watch.phase("check"):
                 drag = None if end.drag is None else end.drag()
-                checked = self._space.check(
-                    begin, memory, inputs, end.place(), drag, measure.length(_LEFT_CHECKED * tolerance)
-                )
+                checked = self._space.check(begin, memory, inputs, end.place(), drag, measure.length(LEFT * tolerance))
             if checked is None:
                 return Refusal.ERROR
             estimate = measure.step(rms(checked.error, self.body.mass))
@@ -234,11 +234,11 @@ class SkippingSolver:
                 if self._full.is_touchable and self._full.foresee_contacts(begin, checked.end, inputs):
                     return Refusal.CONTACT
                 step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
-                return self._settle(state, memory, step, end, estimate, (since, jumps), watch)
+                return self._correcting.settle(state, memory, step, end, estimate, (since, jumps), watch)
             if checked.end is not None and not jumps:  # what is new altogether is a full step's to learn
                 step = FullStep(begin, replace(begin, x=checked.end), inputs, load, measure, tolerance)
                 with watch.phase("learning"):
-                    memory, better = self._renew(state, memory, step, estimate)
+                    memory, better = self._correcting.renew(state, memory, step, estimate)
                 if better is not None:
                     return self._step_reduced(better, inputs, load, tolerance, True, watch, renewed=True)
             if not estimate <= measure.refused * tolerance:
@@ -265,61 +265,6 @@ class SkippingSolver:
     def _longest(self, estimate: float, tolerance: float) -> int:
         """Reduced steps between checks at most: more in statics, which forgets errors, while these are small."""
         return 2 * LONGEST if self.is_static and estimate < _SMALL * tolerance else LONGEST
-
-    def _settle(
-        self, state: SkippingState, memory: Memory, step: FullStep, taken: Taken, estimate: float,
-        when: tuple[int, bool], watch: Stopwatch,
-    ) -> tuple[SkippingState, Report]:  # fmt: skip
-        """A static step with the end that a check has found in full space, from where reduced ones go on.
-
-        Where the reduced one would have been refused, it is a full step.
-        """
-        (since, jumps), (inputs, tolerance) = when, (step.inputs, step.tolerance)
-        refused, renewed = not estimate <= step.measure.refused * tolerance, None
-        with watch.phase("learning"):
-            memory = self._learner.remember(memory, step)
-            if self._learner.is_worn(memory, step, estimate, state.skipped):
-                memory, renewed = self._learner.renew(memory, step, state.skipped)
-            learned = memory.learned if renewed is None else renewed
-            assert learned is not None
-            full = replace(step.end, time=inputs.end.time, v=np.zeros_like(step.end.x), a=np.zeros_like(step.end.x))
-            assert isinstance(self._steps, StillSteps)
-            learned, entry = self._steps.settle(learned, step.begin.x, full, step.load, inputs)
-        memory, left = replace(memory, learned=learned, basis=learned.basis), _LEFT_CHECKED * tolerance
-        interval = next_check(
-            state.estimate, estimate, 1 if jumps or refused else state.interval, since,
-            step.measure.refused * tolerance, True, left=left,
-        )  # fmt: skip
-        new = replace(
-            state, time=full.time, full=entry.full, motion=entry.motion, elastic=entry.elastic,
-            defect=entry.defect, scale=step.measure.scale, since=0, interval=interval, skipped=state.skipped + 1,
-            memory=memory, estimate=left,
-        )  # fmt: skip
-        skip = Skip(
-            checked=not refused, corrected=True, learned=renewed is not None, rejected=refused, rank=learned.basis.rank,
-            elements=learned.rule.size,
-        )  # fmt: skip
-        return new, Report(
-            watch.finish(), taken.iterations, kind="full" if refused else "reduced", full_share=1.0 if refused else 0.0,
-            estimated_error=estimate, residual=taken.residual, skip=skip,
-        )  # fmt: skip
-
-    def _renew(
-        self, state: SkippingState, memory: Memory, step: FullStep, estimate: float
-    ) -> tuple[Memory, SkippingState | None]:
-        """The memory after a check has found a full step, and the state at its beginning in a better subspace, where
-        one is due and repeats that step."""
-        memory = self._learner.remember(memory, step)
-        if not self._learner.is_worn(memory, step, estimate, state.skipped):
-            return memory, None
-        memory, learned = self._learner.renew(memory, step, state.skipped)
-        if learned is None:
-            return memory, None
-        entry = self._steps.enter(learned, step.begin, replace(step.inputs, end=step.inputs.begin))
-        memory = replace(memory, learned=learned, basis=learned.basis)
-        return memory, replace(
-            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=None
-        )  # fmt: skip
 
     def _foresees(self, state: SkippingState, end: Taken, inputs: Inputs, watch: Stopwatch) -> bool:
         """Whether anything may be touched in a reduced step."""

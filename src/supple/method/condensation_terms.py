@@ -1,0 +1,245 @@
+"""The parts of what a condensed step minimises, Eqs. (9) to (12) of [TMDK15]: their energy and their forces.
+
+    Φ = Σ_exact Ψ(x) + Σ_rule w Ψ(Uq) - Σ_exact Ψ(Uq) + inertia + loads + contacts
+
+Tets that touch a full vertex are exact. Their share of what the rule integrates is taken away again at the positions
+that the subspace gives them ("subtract"): a rule's weights stand for far more than their own tets, so that leaving out
+those inside the exact set, as Eq. (12) prints it ("paper"), takes stiffness from elsewhere. Where the region is large
+nothing is left for the rule to integrate, and all tets are exact.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.contact.potential import ContactPotential
+from supple.cubature.reduced_elements import ReducedElements
+from supple.elastic import Elements, elastic_energy, elastic_gradient
+from supple.method.condensation_flat import NO_SPRINGS, Flat, Quadratic, Springs
+from supple.method.condensation_footing import Footing
+from supple.method.condensation_region import Region
+from supple.method.condensation_share import Drag, Share
+from supple.method.condensation_subspace import Ruled
+from supple.solve.increment import Motion
+from supple.solve.potential import Potential
+
+__all__ = ["CondensedTerms", "Weights", "sum_terms"]
+
+FloatArray = NDArray[np.float64]
+Made = TypeVar("Made")
+Weights = Literal["subtract", "paper"]
+
+
+@dataclass(frozen=True, eq=False)
+class CondensedTerms:
+    """Φ of one step in one region, its parts and what they sum up to."""
+
+    footing: Footing
+    elements: Ruled
+    """Of the rule."""
+    frequencies: FloatArray
+    """λ of the basis [1/s²], (r,)."""
+    motion: Motion
+    """Of the full vertices, (3 f,)."""
+    damping_mass: float
+    force: FloatArray
+    """On the full vertices [N], (3 f,)."""
+    share: Share
+    """Of the coordinates."""
+    joints: tuple[Potential, ...] = ()
+    """Contacts and grabs over the region's numbers."""
+    weights: Weights = "subtract"
+    stiffness: float = 1.0
+    drag: Drag | None = None
+    error: float = 0.0
+    """That the rule was trained to, relative."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What does not change with contacts, by name."""
+
+    @property
+    def region(self) -> Region:
+        return self.footing.region
+
+    def with_joints(self, joints: Sequence[Potential]) -> Self:
+        """The same with other contacts and grabs."""
+        return replace(self, joints=tuple(joints))
+
+    @cached_property
+    def parts(self) -> tuple[Elements, ...]:
+        """The exact tets."""
+        if self.stiffness == 1.0:
+            return self.region.parts
+        return tuple(part.with_stiffness(self.stiffness) for part in self.region.parts)
+
+    def _recall(self, name: str, make: Callable[[], Made]) -> Made:
+        """What has been made once for all contacts of the step."""
+        if name not in self.memory:
+            self.memory[name] = make()
+        made: Made = self.memory[name]
+        return made
+
+    @cached_property
+    def _parts_under(self) -> tuple[Elements, ...]:
+        """The exact tets where the subspace has them."""
+        under = self.region.under
+        if under is self.region or self.stiffness == 1.0:
+            return self.parts if under is self.region else under.parts
+        return tuple(part.with_stiffness(self.stiffness) for part in under.parts)
+
+    def _push_under(self, q: FloatArray) -> FloatArray:
+        """What those do to the coordinates, (r,)."""
+        return self.footing.gather_under(elastic_gradient(self._parts_under, self.footing.follow(q)))
+
+    @property
+    def _outside(self) -> Ruled:
+        """The rule's tets that are not exact."""
+        return self._recall("outside", lambda: self.elements.without(self.region.tets))
+
+    @property
+    def _rule(self) -> Ruled:
+        if not self.subtracts:
+            return self._outside
+        return self._recall("rule", lambda: self.elements.without(self.region.filled))
+
+    @property
+    def subtracts(self) -> bool:
+        """Whether exact tets are taken away at Uq."""
+        return self.weights == "subtract" and not self.region.whole
+
+    @property
+    def _flat(self) -> Flat | None:
+        """The step without contacts over flat arrays; None where it has several materials, domains or rules."""
+        return self._recall("flat", self._flatten)
+
+    def _flatten(self) -> Flat | None:
+        region, m, share = self.region, self.motion, self.share
+        if len(self.parts) != 1 or region.under is not region or not isinstance(self.elements, ReducedElements):
+            return None
+        slowed, mass = m.cv * self.damping_mass, self._mass
+        quadratic = Quadratic(
+            (m.ca + slowed) * mass, share.matrix, np.concatenate([m.xa, share.begin]),
+            np.concatenate(
+                [slowed * mass * (m.xv - m.xa) + self.force, share.pull + share.force - share.matrix @ share.begin]
+            ),
+        )  # fmt: skip
+        rule = self.elements.none() if region.whole else self._rule
+        assert isinstance(rule, ReducedElements)
+        return Flat.of(self.parts[0], self.footing, rule, quadratic, self.subtracts)
+
+    @cached_property
+    def _flat_joints(self) -> tuple[Springs, tuple[Potential, ...]]:
+        """Contacts without friction, and all other joints."""
+        own = [one for one in self.joints if isinstance(one, ContactPotential) and one.friction is None][:1]
+        return Springs.of(own[0]) if own else NO_SPRINGS, tuple(one for one in self.joints if one not in own)
+
+    def energy(self, z: FloatArray) -> tuple[float, float]:
+        """Φ(z), and the size of the numbers it is the sum of [J]."""
+        if self._flat is None:
+            return self._weigh(z)
+        springs, others = self._flat_joints
+        total, size = self._flat.weigh(z, springs)
+        more = [] if self.drag is None else [self.drag.energy(z)]
+        if others:
+            y = self.footing.place(z)
+            more += [joint.energy(y) for joint in others]
+        return total + sum(more), size + sum(map(abs, more)) + self._unit_strain_energy
+
+    def _weigh(self, z: FloatArray) -> tuple[float, float]:
+        """The same, term by term."""
+        region, m = self.region, self.motion
+        y, x, q = self.footing.place(z), z[: region.size], z[region.size :]
+        terms = [elastic_energy(self.parts, y), -float(self.force @ (x - m.xa)), self.share.energy(q)]
+        if not region.whole:
+            terms.append(self._rule.energy(q))
+        if self.subtracts:
+            terms.append(-elastic_energy(self._parts_under, self.footing.follow(q)))
+        for factor, origin in ((m.ca, m.xa), (m.cv * self.damping_mass, m.xv)):
+            if factor:
+                terms.append(0.5 * factor * float((x - origin) @ (self._mass * (x - origin))))
+        if self.drag is not None:
+            terms.append(self.drag.energy(z))
+        terms += [joint.energy(y) for joint in self.joints]
+        return sum(terms), sum(map(abs, terms)) + self._unit_strain_energy
+
+    @property
+    def _unit_strain_energy(self) -> float:
+        def add() -> float:
+            return sum(float(part.volume.sum()) * (part.material.mu + part.material.lam) for part in self.parts)
+
+        return self._recall("unit", add)
+
+    @property
+    def _mass(self) -> FloatArray:
+        return self._recall("mass", lambda: np.repeat(self.region.mass, 3))
+
+    def terms(self, z: FloatArray) -> dict[str, FloatArray]:
+        """∇Φ by where it comes from, each (3 f + r,)."""
+        region, footing = self.region, self.footing
+        y, q = footing.place(z), z[region.size :]
+        elastic = footing.gather(elastic_gradient(self.parts, y))
+        if not region.whole:
+            elastic[region.size :] += self._rule.force(q)
+        if self.subtracts:
+            elastic[region.size :] -= self._push_under(q)
+        found = {"elastic force": elastic, "external force": -np.concatenate([self.force, self.share.force])}
+        found["inertia"] = self._resist(z)  # drag of the coordinates is among it
+        if self.drag is not None:
+            found["damping"] = self.drag.resist(z)
+        for joint in self.joints:
+            for name, term in joint.terms(y).items():
+                found[name] = footing.gather(term)
+        return found
+
+    def press(self, z: FloatArray) -> FloatArray:
+        """What contacts and grabs have of ∇Φ, (3 f + r,)."""
+        if not self.joints:
+            return np.zeros_like(z)
+        at, y, _ = self.memory.get("seen", (None, z, z))
+        return self.footing.gather(sum_terms(self.joints, y if at is z else self.footing.place(z)))
+
+    def balance(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """∇Φ without contacts and grabs, and what elements and forces from outside have of it, each (3 f + r,)."""
+        outside = -np.concatenate([self.force, self.share.force])
+        if self._flat is None:
+            terms = self.terms(z)
+            return np.sum(list(terms.values()), axis=0), terms["elastic force"], outside
+        total, y, strain = self._flat.differentiate(z)
+        self.memory["seen"] = z, y, strain
+        elastic = total - self._resist(z) - outside
+        return total if self.drag is None else total + self.drag.resist(z), elastic, outside
+
+    def _resist(self, z: FloatArray) -> FloatArray:
+        """What inertia and drag by mass have of it, (3 f + r,)."""
+        m, x, q = self.motion, z[: self.region.size], z[self.region.size :]
+        above = self._mass * (m.ca * (x - m.xa) + m.cv * self.damping_mass * (x - m.xv))
+        return np.concatenate([above, self.share.matrix @ q - self.share.pull])
+
+    def _differentiate(self, z: FloatArray) -> FloatArray:
+        """∇Φ part by part, held motions included."""
+        region, footing, m, share = self.region, self.footing, self.motion, self.share
+        y, x, q = footing.place(z), z[: region.size], z[region.size :]
+        field = elastic_gradient(self.parts, y)
+        for joint in self.joints:
+            for term in joint.terms(y).values():
+                field += term
+        total = footing.gather(field)
+        above, below = total[: region.size], total[region.size :]
+        below += share.matrix @ q - share.pull - share.force
+        if not region.whole:
+            below += self._rule.force(q)
+        if self.subtracts:
+            below -= self._push_under(q)
+        slowed = m.cv * self.damping_mass
+        above += self._mass * ((m.ca + slowed) * x - (m.ca * m.xa + slowed * m.xv)) - self.force
+        if self.drag is not None:
+            total += self.drag.resist(z)
+        return total
+
+
+def sum_terms(joints: Sequence[Potential], y: FloatArray) -> FloatArray:
+    """What joints have of the gradient at y [m], (l, 3) [N]."""
+    return np.asarray(sum(term for joint in joints for term in joint.terms(y).values()))
