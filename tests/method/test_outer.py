@@ -116,6 +116,29 @@ def test_a_contact_that_comes_back_between_iterations_is_kept_from_then_on() -> 
     assert (outcome.rounds, outcome.settled) == (1, True)
 
 
+def test_a_vertex_that_goes_from_triangle_to_triangle_and_back_touches_one_of_them() -> None:
+    """It never touched nothing. Both would hold it askew; only late looks take it for a fold, in which it has both."""
+    loop, touched = make_loop(), []
+    numbers = cycle([0, 1])
+
+    def find(*_: object) -> Contacts:
+        return replace(floor(1.0), feature=np.array([next(numbers)], np.int32))
+
+    loop.detector.foresee = loop.detector.detect = find  # type: ignore[method-assign]
+
+    def solve(round: Round) -> tuple[FloatArray, float]:
+        assert round.look is not None
+        for _ in range(6):
+            potential = round.look(ORIGIN)
+            assert potential is not None
+            touched.append(potential.contacts.feature.tolist())
+        return ORIGIN, 0.0
+
+    loop.settle(STEP, solve, Stopwatch())
+    assert touched[:5] == [[1], [0], [1], [0], [1]]
+    assert sorted(touched[5]) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("heights", "seen"),
     [

@@ -39,7 +39,7 @@ class Looks:
         *,
         returns: bool,
     ) -> None:
-        """`returns`: a contact that was lost and comes back stays from then on."""
+        """`returns`: a contact of a vertex that touched nothing any more stays from then on if it comes back."""
         self.potential = potential
         self._contacts = self._found = contacts
         self._detect, self._freeze = detect, freeze
@@ -55,13 +55,14 @@ class Looks:
         """The potential as a look at positions [m], (n, 3), has it after so many rounds."""
         before, self._found = self._contacts, self._detect(at, self._contacts)
         if self._returns:  # pushed out where nothing touches, and back in where something does, it would flicker
-            self._back = join((self._back, choose(self._found, is_in(self._found, self._gone, places=True))))
+            again = is_in(self._found, self._gone, places=True) & ~is_in(self._found, self._back, places=True)
+            self._back = join((self._back, choose(self._found, again)))
         self._contacts = merge(
             before, self._found, at, refresh=late < KEEPS_GEOMETRY, drop=late < _KEEPS_ALL,
             several=late >= _KEEPS_FOLDS, back=self._back,
         )  # fmt: skip
-        if self._returns:
-            self._gone = join((self._gone, choose(before, ~is_in(before, self._contacts, places=True))))
+        if self._returns:  # one that touches another triangle has moved on: held by both, it would be pressed askew
+            self._gone = join((self._gone, choose(before, ~is_in(before, self._contacts, places=False))))
         return self._freeze(self._contacts, at, self.potential, late >= KEEPS_GEOMETRY)
 
     def look_between(self, at: FloatArray) -> ContactPotential | None:
