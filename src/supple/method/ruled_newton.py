@@ -176,7 +176,9 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
     F, P = np.empty(rest.size), np.empty(rest.size)
     inner, g, there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, then = z.copy(), np.empty(z.size)
-    touch, wanted, seen, rows = look(ahead, view, looks == 0, True, ANEW if looks == 0 else _level(looks, True, rubs))
+    # As truth values of no fixed value: those that are written in a call would have a look compiled for them
+    yes, no = np.bool_(True), np.bool_(False)
+    touch, wanted, seen, rows = look(ahead, view, looks == 0, yes, ANEW if looks == 0 else _level(looks, True, rubs))
     met = are_equal(ahead, z)  # whether these contacts are those of z
     change = np.zeros(3)
     change[2] = size_of_springs(z, touch)
@@ -215,7 +217,7 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         z, then = then, z
         last, looks = touch, looks + 1
         rough = after > _ROUGH * goal
-        touch, wanted, seen, rows = look(z, view, False, not rough, _level(looks, rough, rubs))
+        touch, wanted, seen, rows = look(z, view, no, not rough, _level(looks, rough, rubs))
         met, bare = True, bare and len(touch.along) == 0
         if patient and len(wanted):
             status = WANTING
@@ -227,7 +229,7 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
             break
         size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
     if status == CONVERGED and is_late(looks, rubs):  # honest about what a look at everything would change
-        compare(z, touch, look(z, view, False, True, HOLDS)[0], change)
+        compare(z, touch, look(z, view, no, yes, np.int64(HOLDS))[0], change)
     elastic = np.sqrt(np.dot(inner, inner))
     off, resolution = size / max(reference, floor), max(tolerance * reference, floor)
     return z, iteration, off, elastic, status, looks, touch, seen, rows, wanted, change, resolution
