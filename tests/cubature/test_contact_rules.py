@@ -77,6 +77,17 @@ def test_a_rule_is_fitted_as_closely_as_looks_held_out_ask_for(monkeypatch: pyte
     assert errors[0] > 0.003 >= errors[1]
 
 
+def test_few_contacts_are_all_taken_where_no_choice_of_them_is_right() -> None:
+    """Bones that just begin to touch, with one vertex in the looks to learn from, with another in those held out."""
+    smooth, rng = np.ones((1, RANK)), np.random.default_rng(3)
+    some, others = [[look(rng, 4, 1, smooth)]], [[look(rng, 5, 1, smooth)]]  # corners of one triangle
+    rules = train_contact_rules(flesh(), bent(0.0), some, others, np.ones(RANK), 0.05, rng)
+    assert rules.heldout_error == 0.0
+    chosen = rules.rules.choose(BONES, bent(0.0)[0])
+    assert chosen.pairs.tolist() == [[3, 30], [4, 30], [5, 30]]
+    assert chosen.weights.tolist() == [1.0, 1.0, 1.0]
+
+
 def rules_at(*weights: float, vertices: tuple[int, ...] = (3, 4)) -> ContactRules:
     """Rules of one contact each, in poses of the lower bone that are one radian apart."""
     poses = bent(*np.arange(float(len(weights))))
