@@ -88,6 +88,20 @@ def test_few_contacts_are_all_taken_where_no_choice_of_them_is_right() -> None:
     assert chosen.weights.tolist() == [1.0, 1.0, 1.0]
 
 
+def test_slight_contacts_count_by_the_largest_force_of_their_bones() -> None:
+    """In one pose a vertex that nobody knows touches by a millionth of the force in the other: that is no error."""
+    smooth, rng = np.ones((1, RANK)), np.random.default_rng(3)
+    strong, slight, strange = (look(rng, first, 1, smooth) for first in (0, 30, 50))
+    some, others = [[strong], [slight._replace(forces=1e-6 * slight.forces)]], [[strong], [strange]]
+    errors = []
+    for size in (1e-6, 0.5):
+        others[1] = [strange._replace(forces=size * strange.forces)]
+        poses = bent(0.0, 1.0)
+        errors.append(train_contact_rules(flesh(), poses, some, others, np.ones(RANK), 0.05, rng).heldout_error)
+    assert errors[0] < 1e-3
+    assert errors[1] == pytest.approx(1.0)
+
+
 def rules_at(*weights: float, vertices: tuple[int, ...] = (3, 4)) -> ContactRules:
     """Rules of one contact each, in poses of the lower bone that are one radian apart."""
     poses = bent(*np.arange(float(len(weights))))

@@ -78,7 +78,7 @@ def _paper(tets: int, domains: int, poses: int, rank: int, full: float, reduced:
 
 CASES = {
     "cylinder": Sketch(
-        "cylinder", ("folded",), 0.8, {"small": (3_000, 12, 14, 18), "paper": (118_389, 12, 14, 18)},
+        "cylinder", ("folded",), 1.15, {"small": (3_000, 12, 14, 18), "paper": (118_389, 12, 14, 18)},
         _paper(118_389, 2, 12, 20, 7820.0, 20.0, 4127, 15, 16.0, 52.0, 0.46),
     ),
     "finger": Sketch(

@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _CLOSER = 0.8  # share of what would do if errors of looks held out went with those of the others
 _TRIES = 4  # rules of a pose, each fitted more closely than the one before
+_SLIGHT = 0.01  # share of the largest force of two bones in any look below which it is that share that errors count by
 _ALIKE = 1e-3  # share of the size of a bone's flesh within which relative poses are the same
 
 
@@ -116,7 +117,8 @@ def train_contact_rules(
 ) -> LearnedRules:
     """Rules of all bones that touch in poses (t, p), from the looks of each pose; errors of forces times `scale` (r,).
 
-    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose.
+    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose, or of a
+    hundredth of the largest that its bones exert in any pose: what touches that slightly moves nothing.
     """
     if not len(poses) == len(looks) == len(heldout):
         raise TrainingError(f"{len(looks)} and {len(heldout)} looks do not belong to {len(poses)} poses: give as many.")
@@ -131,7 +133,9 @@ def train_contact_rules(
         seen = RelativePoses.of(flesh.skeleton, int(one[0]), int(one[1]), flesh.surface_of(int(one[1])), poses)
         at = np.array([seen.locate(*transform)[0] for transform in transforms])
         kept = _group(at, [sum(len(look.pairs) for look in some) for some in chosen], seen)
-        rules = [_train_one(flesh, chosen[pose], others[pose], scale, tolerance, rng) for pose in kept]
+        forces = [float(np.linalg.norm(scale * look.forces.sum(axis=0))) for pose in chosen for look in pose]
+        slight = _SLIGHT * max(forces)
+        rules = [_train_one(flesh, chosen[pose], others[pose], scale, slight, tolerance, rng) for pose in kept]
         errors += [rule.training_error for rule in rules]
         judgements += [rule.heldout_error for rule in rules]
         found.append(pack_rules(seen, at[kept], [(rule.pairs, rule.weights) for rule in rules]))
@@ -187,11 +191,12 @@ def _train_one(
     some: Sequence[Look],
     others: Sequence[Look],
     scale: FloatArray,
+    slight: float,
     tolerance: float,
     rng: np.random.Generator,
 ) -> _Fitted:
-    """The rule of one pose, fitted as closely as it takes to be right about looks held out; of no contact where nothing
-    touches, or without any force."""
+    """The rule of one pose, fitted as closely as it takes to be right about looks held out, where errors of forces
+    below `slight` count by that; of no contact where nothing touches, or without any force."""
     some = [look for look in some if len(look.pairs) and look.forces.any()]
     if not some:
         return _Fitted(np.zeros((0, 2), np.int32), np.zeros(0), 0.0, 0.0)
@@ -199,14 +204,14 @@ def _train_one(
     for _ in range(_TRIES):
         rule = train_pool(problem, aim, rng)
         described = _describe(some, rule)
-        tries.append(_Fitted(*described, rule.training_error, _judge(others, *described, scale)))
+        tries.append(_Fitted(*described, rule.training_error, _judge(others, *described, scale, slight)))
         if tries[-1].heldout_error <= tolerance:
             break
         aim *= max(_CLOSER * tolerance / tries[-1].heldout_error, 0.5)
     else:
         every = _take_all(flesh, some)
         if len(every[0]) <= len(scale):
-            tries.append(_Fitted(*every, 0.0, _judge(others, *every, scale)))
+            tries.append(_Fitted(*every, 0.0, _judge(others, *every, scale, slight)))
     best = min(tries, key=lambda one: one.heldout_error)
     if best.training_error > tolerance:
         warnings.warn(
@@ -244,7 +249,7 @@ def _describe(some: Sequence[Look], rule: Rule) -> tuple[IntArray, FloatArray]:
     return _first_pairs(some)[rule.members], rule.weights
 
 
-def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: FloatArray) -> float:
+def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: FloatArray, slight: float) -> float:
     """Relative error of a rule's forces in looks that it was not trained by: root of the mean square."""
     squares = []
     for look in some:
@@ -256,5 +261,5 @@ def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: Fl
         known = pairs[place, 0] == look.pairs[:, 0] if len(pairs) else np.zeros(len(look.pairs), bool)
         share = np.where(known, weights[place], 0.0) if len(pairs) else np.zeros(len(look.pairs))
         found = scale * (share @ look.forces)
-        squares.append(float(((found - wanted) ** 2).sum() / (wanted**2).sum()))
+        squares.append(float(((found - wanted) ** 2).sum() / max((wanted**2).sum(), slight**2)))
     return float(np.sqrt(np.mean(squares))) if squares else 0.0
