@@ -77,6 +77,31 @@ def test_a_rule_is_fitted_as_closely_as_looks_held_out_ask_for(monkeypatch: pyte
     assert errors[0] > 0.003 >= errors[1]
 
 
+def test_few_contacts_are_all_taken_where_no_choice_of_them_is_right() -> None:
+    """Bones that just begin to touch, with one vertex in the looks to learn from, with another in those held out."""
+    smooth, rng = np.ones((1, RANK)), np.random.default_rng(3)
+    some, others = [[look(rng, 4, 1, smooth)]], [[look(rng, 5, 1, smooth)]]  # corners of one triangle
+    rules = train_contact_rules(flesh(), bent(0.0), some, others, np.ones(RANK), 0.05, rng)
+    assert rules.heldout_error == 0.0
+    chosen = rules.rules.choose(BONES, bent(0.0)[0])
+    assert chosen.pairs.tolist() == [[3, 30], [4, 30], [5, 30]]
+    assert chosen.weights.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_slight_contacts_count_by_the_largest_force_of_their_bones() -> None:
+    """In one pose a vertex that nobody knows touches by a millionth of the force in the other: that is no error."""
+    smooth, rng = np.ones((1, RANK)), np.random.default_rng(3)
+    strong, slight, strange = (look(rng, first, 1, smooth) for first in (0, 30, 50))
+    some, others = [[strong], [slight._replace(forces=1e-6 * slight.forces)]], [[strong], [strange]]
+    errors = []
+    for size in (1e-6, 0.5):
+        others[1] = [strange._replace(forces=size * strange.forces)]
+        poses = bent(0.0, 1.0)
+        errors.append(train_contact_rules(flesh(), poses, some, others, np.ones(RANK), 0.05, rng).heldout_error)
+    assert errors[0] < 1e-3
+    assert errors[1] == pytest.approx(1.0)
+
+
 def rules_at(*weights: float, vertices: tuple[int, ...] = (3, 4)) -> ContactRules:
     """Rules of one contact each, in poses of the lower bone that are one radian apart."""
     poses = bent(*np.arange(float(len(weights))))

@@ -23,7 +23,8 @@ from supple.material import Corotational
 from supple.mesh import TetMesh
 from supple.method import FullSolver, SkinnedModel, SkinnedSolver
 from supple.method.contact_samples import LEARNED, ContactSampler, Shapes, between
-from supple.method.ruled_look import KEEPS, LOOSE, Anchors, Rub, look_again
+from supple.method.ruled_look import KEEPS, LOOSE, Anchors, Asked, Rub, look_again
+from supple.method.ruled_places import lead, lift_and_walk
 from supple.method.selfcontact import RuledTouching, recall_pairs
 from supple.method.selfcontact_training import choose_apart, learn_contacts
 from supple.rig import Held, Skeleton, SkinnedRig
@@ -137,14 +138,14 @@ def test_late_looks_keep_what_touched() -> None:
     assert isinstance(solver._touching, RuledTouching)
     rounds = solver._touching._rounds
     assert rounds is not None
-    asked = rounds._lead(poses[-1], q, chosen.pairs, chosen.weights)
-    anchors, rub = Anchors.none(len(asked.vertex)), Rub(0.0, 1.0, np.zeros_like(rig.rest), False, True)
-    nowhere = np.full(len(asked.vertex), -1, np.int32)
+    places, (vertices, triangle) = rounds._begin(poses[-1], state), chosen.pairs.T.copy()
+    nowhere = np.full(len(vertices), -1, np.int32)
+    asked = Asked(vertices, lead(q, vertices, triangle, rounds._skin, places), nowhere.copy(), chosen.weights)
+    anchors, rub = Anchors.none(len(vertices)), Rub(0.0, 1.0, False, True)
 
     def look(at: np.ndarray, level: int):
-        rounds._place(poses[-1], at, asked.reads)
-        given = nowhere, anchors, level, 0.5, rub, rounds._skin, rounds._slots, rounds._shapes, rounds._x
-        return look_again(asked, *given)
+        lift_and_walk(at, asked, rounds._skin, rounds._shallows, places)
+        return look_again(asked, nowhere, anchors, level, 0.5, rub, rounds._skin, places)
 
     away = 1.3 * q  # where flesh is elsewhere
     seen, rows, touch = look(q, LOOSE)
@@ -158,6 +159,31 @@ def test_late_looks_keep_what_touched() -> None:
     now, now_rows, _ = look(away, LOOSE)
     both = np.intersect1d(rows, now_rows)
     assert len(both) < len(rows) or (now.normal[both] != seen.normal[both]).any()
+
+
+def test_looks_place_what_walks_ask_for() -> None:
+    """Far from where a step begins, too: all that was asked for is where the rig and the coordinates put it, and a step
+    does not depend on what earlier ones asked for."""
+    rig, held, body, poses = finger()
+    solver = SkinnedSolver(body, rig, trained(), integrator="static", contact=RULES)
+    states, _ = run(solver, poses, held)
+    assert isinstance(solver._touching, RuledTouching)
+    rounds = solver._touching._rounds
+    assert rounds is not None
+    chosen, q = trained().contacts.choose(rig.skeleton, poses[-1]), states[-1].shapes[0]
+    places, (vertices, triangle) = rounds._begin(poses[-1], states[-1]), chosen.pairs.T.copy()
+    asked = Asked(vertices, lead(q, vertices, triangle, rounds._skin, places), triangle * 0 - 1, chosen.weights)
+    before, away = int(places.size[0]), 3.0 * q
+    lift_and_walk(away, asked, rounds._skin, rounds._shallows, places)
+    assert places.size[0] > before
+    reads = places.reads[: places.size[0]]
+    assert len(np.unique(reads)) == len(reads)
+    np.testing.assert_array_equal(places.slots[reads], np.arange(len(reads)))
+    x = rig.push_forward(poses[-1], rig.rest + trained().basis.lift(away))
+    np.testing.assert_allclose(places.x[reads], x[reads], rtol=0.0, atol=1e-12)
+    inputs = Inputs(*(moment(float(j), held, poses[j]) for j in (STEPS - 1, STEPS)))
+    again, _ = solver.step(states[-2], inputs)
+    np.testing.assert_array_equal(again.shapes[0], q)
 
 
 def test_a_vertex_goes_on_from_the_triangle_of_the_same_bone() -> None:

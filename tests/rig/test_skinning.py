@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from supple.errors import SceneError, SuppleWarning
 from supple.rig.influences import Influences
+from supple.rig.posed_blend import PosedBlend, fill_frames
 from supple.rig.rigid import check_rigid
 from supple.rig.skeleton import Skeleton
 from supple.rig.skinning import Mode, SkinnedRig
@@ -251,3 +252,14 @@ def test_transforms_from_elsewhere_must_be_rigid() -> None:
             check_rigid(bad, ["hip", "knee"])
     with pytest.raises(SceneError, match="4 x 4 matrix for each"):
         check_rigid(good, ["hip"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_compiled_loops_skin_single_vertices(mode: Mode) -> None:
+    rig = make_rig(mode)
+    pose, some = draw_pose(rig), np.array([7, 3, 250], np.int32)
+    A, t = np.empty((3, 3, 3)), np.empty((3, 3))
+    fill_frames(PosedBlend.of(rig, pose), some, A, t)
+    wanted = rig.frames(pose, some)
+    np.testing.assert_array_equal(A, wanted[0])
+    np.testing.assert_array_equal(t, wanted[1])

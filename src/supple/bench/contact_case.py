@@ -78,7 +78,7 @@ def _paper(tets: int, domains: int, poses: int, rank: int, full: float, reduced:
 
 CASES = {
     "cylinder": Sketch(
-        "cylinder", ("folded",), 0.8, {"small": (3_000, 12, 14, 18), "paper": (118_389, 12, 14, 18)},
+        "cylinder", ("folded",), 1.15, {"small": (3_000, 12, 14, 18), "paper": (118_389, 12, 14, 18)},
         _paper(118_389, 2, 12, 20, 7820.0, 20.0, 4127, 15, 16.0, 52.0, 0.46),
     ),
     "finger": Sketch(
@@ -90,7 +90,7 @@ CASES = {
         _paper(171_492, 5, 27, 161, 20860.0, 77.0, 1264, 74, 7.0, 11.0, 0.43), "newmark",
     ),
     "hand": Sketch(
-        "hand", ("fist", "pointing", "victory"), 0.8, {"small": (6_000, 36, 20, 40), "paper": (458_071, 120, 40, 60)},
+        "hand", ("fist", "pointing", "victory"), 0.8, {"small": (6_000, 36, 20, 40), "paper": (458_071, 36, 40, 60)},
         _paper(458_071, 10, 120, 300, 28450.0, 171.0, 3025, 445, 2.0, 5.0, 0.42),
     ),
 }  # fmt: skip

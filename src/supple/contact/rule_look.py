@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.facing import facing_shares
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.self_contact import SelfContact
-from supple.contact.touched import BEYOND, Fans, drop, project
+from supple.contact.touched import BEYOND, Fans, drop_one, project, project_one
 
 __all__ = ["OPEN", "Seen", "Skin", "list_reads", "look_closely", "slide_on"]
 
@@ -98,22 +98,24 @@ def look_closely(vertices, triangle, through, held, x, skin):
     now, foot = np.empty(count, np.int32), np.empty((count, 3))
     normal, depth, inside = np.empty((count, 3)), np.empty(count), np.zeros(count, np.bool_)
     for k in range(count):
-        one = vertices[k : k + 1]
-        if through[k] >= 0:
-            to, feet, upright, below = project(
-                x[one], one, through[k : k + 1], skin.triangles, x, skin.rest, skin.fans, skin.around, BEYOND,
-                skin.slack,
-            )  # fmt: skip
-            inside[k] = below[0] > 0.0
-        if not inside[k]:
-            to, feet, upright, below = project(
-                x[one], one, triangle[k : k + 1], skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
-            )  # fmt: skip
-        now[k], foot[k], normal[k], depth[k] = to[0], feet[0], upright[0], below[0]
-        if held[k] >= 0 and held[k] != now[k]:
-            feet, upright, below = drop(x[vertices[k : k + 1]], held[k : k + 1], skin.triangles, x)
-            if below[0] > 0.0 and feet[0].min() > BEYOND:
-                now[k], foot[k], normal[k], depth[k] = held[k], feet[0], upright[0], below[0]
+        v = vertices[k]
+        point, behind = (x[v, 0], x[v, 1], x[v, 2]), through[k] >= 0
+        to, feet, upright, below = project_one(
+            point, v, through[k] if behind else triangle[k], skin.triangles, x, skin.rest, skin.fans, skin.around,
+            BEYOND if behind else 0.0, skin.slack,
+        )  # fmt: skip
+        inside[k] = behind and below > 0.0
+        if behind and not inside[k]:
+            to, feet, upright, below = project_one(
+                point, v, triangle[k], skin.triangles, x, skin.rest, skin.fans, skin.around, 0.0, skin.slack
+            )
+        if held[k] >= 0 and held[k] != to:
+            there, above, deep = drop_one(point, skin.triangles, held[k], x)
+            if deep > 0.0 and min(there) > BEYOND:
+                to, feet, upright, below = held[k], there, above, deep
+        now[k], depth[k] = to, below
+        for a in range(3):
+            foot[k, a], normal[k, a] = feet[a], upright[a]
     share = facing_shares(vertices, normal, skin.triangles, skin.fans, skin.areas, x)
     area = np.zeros(len(vertices))
     for k in range(len(vertices)):

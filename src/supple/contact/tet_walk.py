@@ -15,7 +15,7 @@ from supple.contact.inside import FLAT, ON_FACE, come_through
 from supple.contact.rest_surface import RestSurface
 from supple.contact.self_contact import SelfContact
 
-__all__ = ["Held", "Shallows", "walk_all"]
+__all__ = ["Held", "Shallows", "walk_all", "walk_some"]
 
 IntArray = NDArray[np.int32]
 LAYERS = 8  #: of tets below the surface that walks may enter: two edges or so
@@ -29,6 +29,8 @@ class Shallows(NamedTuple):
     """All of the body, (m, 4)."""
     across: IntArray
     """What is behind the face opposite each corner, (m, 4): -1 outside, and where it is too deep."""
+    volumes: NDArray[np.float64]
+    """Six times theirs at rest [m³], (m,)."""
     homes: IntArray
     """The tet behind every surface triangle, (k,)."""
     surface: RestSurface
@@ -46,7 +48,7 @@ class Shallows(NamedTuple):
             beside = np.unique(beside[beside >= 0])
             layer[beside] = np.minimum(layer[beside], depth)
         across[(across >= 0) & (layer[across] == LAYERS)] = -1
-        return cls(own.mesh.tets, across, homes, own.surface, owners)
+        return cls(own.mesh.tets, across, 6.0 * own.mesh.volumes(), homes, own.surface, owners)
 
     def reads(self) -> NDArray[np.int32]:
         """Vertices that walks may ask for, ascending."""
@@ -74,9 +76,20 @@ def walk_all(vertices, triangle, last, x, slots, count, room, skin, shallows):
     known. Unknown vertices get slots from `count` on; `room` (n,) is memory.
     """
     tet, through = np.full(len(vertices), -1, np.int32), np.full(len(vertices), -1, np.int32)
-    wanted, weights = 0, np.empty(4)
+    wanted, _ = walk_some(
+        np.arange(len(vertices)), vertices, triangle, last, x, slots, count, room, skin, shallows, tet, through
+    )
+    return Held(tet, through, wanted)
+
+
+@njit(cache=True)
+def walk_some(some, vertices, triangle, last, x, slots, count, room, skin, shallows, tet, through):
+    """The same for `some` of the vertices, (j,): fills `tet` and `through`, (m,). Returns the vertices that were not
+    known, and those of `some` whose walks asked for them."""
+    wanted, weights, lacking = 0, np.empty(4), np.zeros(len(some), np.bool_)
     entered, ahead = np.empty(_MOST, np.int32), np.empty(4 * _MOST + 2, np.int32)
-    for k in range(len(vertices)):
+    for number in range(len(some)):
+        k, missed = some[number], False
         v, owner = vertices[k], shallows.owners[triangle[k]]
         ahead[0], ahead[1], size, passed = shallows.homes[triangle[k]], last[k], 2, 0
         while size and passed < _MOST:
@@ -91,8 +104,9 @@ def walk_all(vertices, triangle, last, x, slots, count, room, skin, shallows):
                 wanted, there = _ask_for(shallows.tets[now, corner], slots, count, room, wanted)
                 known = known and there
             if not known:
+                missed = True
                 continue
-            upright, lowest = _weigh(x, v, shallows.tets, now, skin.rest, weights)
+            upright, lowest = _weigh(x, v, shallows.tets, now, shallows.volumes[now], weights)
             if upright and weights[lowest] >= ON_FACE:
                 place = weights[0], weights[1], weights[2], weights[3]
                 found, _ = come_through(
@@ -109,6 +123,7 @@ def walk_all(vertices, triangle, last, x, slots, count, room, skin, shallows):
                             known = known and there
                 if known:
                     tet[k], through[k] = now, found
+                missed = missed or not known
                 break
             for corner in range(4):
                 if corner != lowest and (weights[corner] < 0.0 or not upright):
@@ -116,7 +131,8 @@ def walk_all(vertices, triangle, last, x, slots, count, room, skin, shallows):
                     size += 1
             ahead[size] = shallows.across[now, lowest]  # the face that the vertex is farthest behind comes first
             size += 1
-    return Held(tet, through, room[:wanted].copy())
+        lacking[number] = missed
+    return room[:wanted].copy(), some[lacking]
 
 
 @njit(cache=True)
@@ -137,11 +153,11 @@ def _is_among(numbers, count, one):
 
 
 @njit(cache=True)
-def _weigh(x, v, tets, number, rest, weights):
-    """Fill barycentric coordinates (4,) of vertex v in a tet; whether that is neither flat nor inside out, and which
-    of them is lowest."""
+def _weigh(x, v, tets, number, usual, weights):
+    """Fill barycentric coordinates (4,) of vertex v in a tet, whose volume is `usual` at rest; whether that is neither
+    flat nor inside out, and which of them is lowest."""
     a, b, c, d = tets[number, 0], tets[number, 1], tets[number, 2], tets[number, 3]
-    volume, usual = _volume(x, a, b, c, d), _volume(rest, a, b, c, d)
+    volume = _volume(x, a, b, c, d)
     weights[1], weights[2], weights[3] = _volume(x, a, v, c, d), _volume(x, a, b, v, d), _volume(x, a, b, c, v)
     weights[0] = volume - weights[1] - weights[2] - weights[3]
     lowest, upright = 0, volume > FLAT * usual

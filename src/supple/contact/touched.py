@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import weigh_closest
 
-__all__ = ["BEYOND", "Fans", "approach", "area_vector", "drop", "project"]
+__all__ = ["BEYOND", "Fans", "approach", "area_vector", "drop", "drop_one", "project", "project_one"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -69,16 +69,34 @@ def project(
     touched, weights = np.empty(count, np.int32), np.empty((count, 3))
     normals, depths = np.empty((count, 3)), np.empty(count)
     for k in range(count):
-        point, best = (points[k, 0], points[k, 1], points[k, 2]), came_through[k]
-        foot, normal, depth = _drop(point, triangles, best, x)
-        if depth <= 0.0 or min(foot) < beyond:
-            best, foot, normal, depth = _search_around(
-                point, vertices[k], best, triangles, x, rest, fans, around, slack
-            )
+        best, foot, normal, depth = project_one(
+            (points[k, 0], points[k, 1], points[k, 2]), vertices[k], came_through[k], triangles, x, rest, fans, around,
+            beyond, slack,
+        )  # fmt: skip
         touched[k], depths[k] = best, depth
         for axis in range(3):
             weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
     return touched, weights, normals, depths
+
+
+@njit(cache=True)
+def project_one(
+    point: Vector,
+    vertex: int,
+    came_through: int,
+    triangles: IntArray,
+    x: FloatArray,
+    rest: FloatArray,
+    fans: Fans,
+    around: Neighbourhood,
+    beyond: float,
+    slack: float,
+) -> tuple[int, Vector, Vector, float]:
+    """The same of a single point: no memory is asked for."""
+    foot, normal, depth = drop_one(point, triangles, came_through, x)
+    if depth <= 0.0 or min(foot) < beyond:
+        return _search_around(point, vertex, came_through, triangles, x, rest, fans, around, slack)
+    return came_through, foot, normal, depth
 
 
 @njit(cache=True)
@@ -88,7 +106,7 @@ def drop(
     """Barycentric coordinates (m, 3) of the feet of points on given triangles, normals (m, 3) and depths [m], (m,)."""
     weights, normals, depths = np.empty((len(points), 3)), np.empty((len(points), 3)), np.empty(len(points))
     for k in range(len(points)):
-        foot, normal, depths[k] = _drop((points[k, 0], points[k, 1], points[k, 2]), triangles, touched[k], x)
+        foot, normal, depths[k] = drop_one((points[k, 0], points[k, 1], points[k, 2]), triangles, touched[k], x)
         for axis in range(3):
             weights[k, axis], normals[k, axis] = foot[axis], normal[axis]
     return weights, normals, depths
@@ -104,7 +122,7 @@ def area_vector(triangles: IntArray, number: int, x: FloatArray) -> Vector:
 
 
 @njit(cache=True)
-def _drop(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
+def drop_one(point: Vector, triangles: IntArray, number: int, x: FloatArray) -> tuple[Vector, Vector, float]:
     """Foot of a point on a triangle's plane, in barycentric coordinates; the plane's normal; the depth below it.
 
     A triangle without area has depth 0.
@@ -143,10 +161,14 @@ def _search_around(
         corner = triangles[begin, k]
         for entry in range(fans.start[corner], fans.start[corner + 1]):
             number = fans.triangles[entry]
+            if (k > 0 and _has(triangles, number, triangles[begin, 0])) or (
+                k > 1 and _has(triangles, number, triangles[begin, 1])
+            ):
+                continue  # seen around an earlier corner
             close, (w0, w1, w2), squared = approach(point, triangles, number, x)
             if squared > (1.0 + _EQUAL) * least:
                 continue
-            there, upright, below = _drop(point, triangles, number, x)
+            there, upright, below = drop_one(point, triangles, number, x)
             nearer = squared < (1.0 - _EQUAL) * least
             if not nearer:
                 # Of two that share the nearest point the one whose plane is farther away knows inside from outside;
@@ -166,6 +188,12 @@ def _search_around(
     elif depth < 0.0 and min(foot) < 0.0 and slack < np.inf:
         foot, normal, depth = _round_off(foot, clamped, normal, way, depth, slack)
     return best, foot, normal, depth
+
+
+@njit(cache=True)
+def _has(triangles: IntArray, number: int, vertex: int) -> bool:
+    """Whether a vertex is a corner of a triangle."""
+    return bool(triangles[number, 0] == vertex or triangles[number, 1] == vertex or triangles[number, 2] == vertex)
 
 
 @njit(cache=True)

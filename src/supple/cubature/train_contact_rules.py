@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _CLOSER = 0.8  # share of what would do if errors of looks held out went with those of the others
 _TRIES = 4  # rules of a pose, each fitted more closely than the one before
+_SLIGHT = 0.01  # share of the largest force of two bones in any look below which it is that share that errors count by
 _ALIKE = 1e-3  # share of the size of a bone's flesh within which relative poses are the same
 
 
@@ -116,7 +117,8 @@ def train_contact_rules(
 ) -> LearnedRules:
     """Rules of all bones that touch in poses (t, p), from the looks of each pose; errors of forces times `scale` (r,).
 
-    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose.
+    Looks held out judge; every rule is to be right to the share `tolerance` of the forces of its pose, or of a
+    hundredth of the largest that its bones exert in any pose: what touches that slightly moves nothing.
     """
     if not len(poses) == len(looks) == len(heldout):
         raise TrainingError(f"{len(looks)} and {len(heldout)} looks do not belong to {len(poses)} poses: give as many.")
@@ -131,14 +133,12 @@ def train_contact_rules(
         seen = RelativePoses.of(flesh.skeleton, int(one[0]), int(one[1]), flesh.surface_of(int(one[1])), poses)
         at = np.array([seen.locate(*transform)[0] for transform in transforms])
         kept = _group(at, [sum(len(look.pairs) for look in some) for some in chosen], seen)
-        rules = []
-        for pose in kept:
-            rule, off = _train_one(chosen[pose], others[pose], scale, tolerance, rng)
-            rules.append(_describe(chosen[pose], rule))
-            if rule is not None:
-                errors.append(rule.training_error)
-                judgements.append(off)
-        found.append(pack_rules(seen, at[kept], rules))
+        forces = [float(np.linalg.norm(scale * look.forces.sum(axis=0))) for pose in chosen for look in pose]
+        slight = _SLIGHT * max(forces)
+        rules = [_train_one(flesh, chosen[pose], others[pose], scale, slight, tolerance, rng) for pose in kept]
+        errors += [rule.training_error for rule in rules]
+        judgements += [rule.heldout_error for rule in rules]
+        found.append(pack_rules(seen, at[kept], [(rule.pairs, rule.weights) for rule in rules]))
     most = max((len(look.pairs) for some in looks for look in some), default=0)
     return LearnedRules(ContactRules(tuple(found)), max(errors), max(judgements), most)
 
@@ -177,25 +177,42 @@ def _tabulate(some: Sequence[Look], scale: FloatArray) -> tuple[IntArray, FloatA
     return vertices, forces
 
 
+class _Fitted(NamedTuple):
+    """The rule of one pose and how well it fits."""
+
+    pairs: IntArray
+    weights: FloatArray
+    training_error: float
+    heldout_error: float
+
+
 def _train_one(
-    some: Sequence[Look], others: Sequence[Look], scale: FloatArray, tolerance: float, rng: np.random.Generator
-) -> tuple[Rule | None, float]:
-    """The rule of one pose, fitted as closely as it takes to be right about looks held out, and its error there; None
-    where nothing touches, or without any force."""
+    flesh: Flesh,
+    some: Sequence[Look],
+    others: Sequence[Look],
+    scale: FloatArray,
+    slight: float,
+    tolerance: float,
+    rng: np.random.Generator,
+) -> _Fitted:
+    """The rule of one pose, fitted as closely as it takes to be right about looks held out, where errors of forces
+    below `slight` count by that; of no contact where nothing touches, or without any force."""
     some = [look for look in some if len(look.pairs) and look.forces.any()]
     if not some:
-        return None, 0.0
-    problem, aim = DenseProblem(_tabulate(some, scale)[1]), tolerance
-    best, least = None, np.inf
+        return _Fitted(np.zeros((0, 2), np.int32), np.zeros(0), 0.0, 0.0)
+    problem, aim, tries = DenseProblem(_tabulate(some, scale)[1]), tolerance, []
     for _ in range(_TRIES):
         rule = train_pool(problem, aim, rng)
-        off = _judge(others, *_describe(some, rule), scale)
-        if off < least:
-            best, least = rule, off
-        if off <= tolerance:
+        described = _describe(some, rule)
+        tries.append(_Fitted(*described, rule.training_error, _judge(others, *described, scale, slight)))
+        if tries[-1].heldout_error <= tolerance:
             break
-        aim *= max(_CLOSER * tolerance / off, 0.5)
-    assert best is not None
+        aim *= max(_CLOSER * tolerance / tries[-1].heldout_error, 0.5)
+    else:
+        every = _take_all(flesh, some)
+        if len(every[0]) <= len(scale):
+            tries.append(_Fitted(*every, 0.0, _judge(others, *every, scale, slight)))
+    best = min(tries, key=lambda one: one.heldout_error)
     if best.training_error > tolerance:
         warnings.warn(
             f"a contact rule misses {100 * best.training_error:.2g} % of the forces where {100 * tolerance:.2g} % was "
@@ -203,21 +220,36 @@ def _train_one(
             SuppleWarning,
             stacklevel=3,
         )
-    return best, least
+    return best
 
 
-def _describe(some: Sequence[Look], rule: Rule | None) -> tuple[IntArray, FloatArray]:
-    """Pairs of a rule, each with the triangle of the first look that knows its vertex, and their weights."""
-    if rule is None:
-        return np.zeros((0, 2), np.int32), np.zeros(0)
-    some = [look for look in some if len(look.pairs) and look.forces.any()]
+def _take_all(flesh: Flesh, some: Sequence[Look]) -> tuple[IntArray, FloatArray]:
+    """All contacts, each for itself, and the vertices beside theirs, which begin at the same triangles.
+
+    Few contacts that just begin to touch say nothing of the next ones, and cost nothing to look at.
+    """
+    known = _first_pairs(some)
+    faces = flesh.triangles[np.isin(flesh.triangles, known[:, 0]).any(axis=1)]
+    corners = faces[:, [0, 1, 2, 0, 1, 2]].ravel(), faces[:, [1, 2, 0, 2, 0, 1]].ravel()
+    edges = np.column_stack(corners)[np.isin(corners[0], known[:, 0])]
+    beside = np.column_stack([edges[:, 1], known[np.searchsorted(known[:, 0], edges[:, 0]), 1]])
+    _, first = np.unique(np.concatenate([known[:, 0], beside[:, 0]]), return_index=True)
+    pairs = np.concatenate([known, beside])[first].astype(np.int32)
+    return pairs, np.ones(len(pairs))
+
+
+def _first_pairs(some: Sequence[Look]) -> IntArray:
+    """Vertices that touch in any look, ascending, each with the triangle of the first look that knows it, (c, 2)."""
     pairs = np.concatenate([look.pairs for look in some])
-    vertices, first = np.unique(pairs[:, 0], return_index=True)
-    assert len(vertices) > rule.members.max(initial=-1)
-    return pairs[first[rule.members]], rule.weights
+    return pairs[np.unique(pairs[:, 0], return_index=True)[1]]
 
 
-def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: FloatArray) -> float:
+def _describe(some: Sequence[Look], rule: Rule) -> tuple[IntArray, FloatArray]:
+    """Pairs of a rule and their weights."""
+    return _first_pairs(some)[rule.members], rule.weights
+
+
+def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: FloatArray, slight: float) -> float:
     """Relative error of a rule's forces in looks that it was not trained by: root of the mean square."""
     squares = []
     for look in some:
@@ -229,5 +261,5 @@ def _judge(some: Sequence[Look], pairs: IntArray, weights: FloatArray, scale: Fl
         known = pairs[place, 0] == look.pairs[:, 0] if len(pairs) else np.zeros(len(look.pairs), bool)
         share = np.where(known, weights[place], 0.0) if len(pairs) else np.zeros(len(look.pairs))
         found = scale * (share @ look.forces)
-        squares.append(float(((found - wanted) ** 2).sum() / (wanted**2).sum()))
+        squares.append(float(((found - wanted) ** 2).sum() / max((wanted**2).sum(), slight**2)))
     return float(np.sqrt(np.mean(squares))) if squares else 0.0

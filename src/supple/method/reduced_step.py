@@ -10,7 +10,7 @@ from supple.method.frozen_contacts import FrozenContacts
 from supple.method.halving import Tally
 from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_newton import CAPPED, CONVERGED, Found, Given, LoadLoops
-from supple.method.ruled_newton import WANTING, Settled, View
+from supple.method.ruled_newton import Settled, View
 from supple.solve.increment import Motion
 from supple.solve.newton import NewtonFailure
 
@@ -117,20 +117,14 @@ class ReducedStep(Generic[S]):
             self._tally.residual = max(self._tally.residual, residual)
         return float(max(limits.tolerance * reference, floor))
 
-    def settle(self, view: View, z: FloatArray, ahead: FloatArray, looks: int, *, patient: bool) -> Settled:
-        """Move z to the minimum, contacts looked for at `ahead` and after every iteration; `looks` have been before.
-
-        `patient`: stop where a look wants more vertices to be placed.
-        """
-        limits = self._limits
+    def settle(self, view: View, z: FloatArray, ahead: FloatArray) -> Settled:
+        """Move z to the minimum, contacts looked for at `ahead` and after every iteration."""
         assert self._search is not None
-        more = limits.iterations, looks, float(patient)
-        settings = np.array((limits.tolerance, limits.reference, limits.floor, *more))
+        settings = np.array((self._limits.tolerance, *self._limits[:2], self._limits.iterations))
         found = Settled(*self._search((self.step.loads, view, z, ahead, settings)))
         self.z, self.elastic = found.z, found.elastic
         self._tally.newton += found.iterations
-        if found.status not in (CONVERGED, WANTING):
+        if found.status != CONVERGED:
             raise self._fail(found.z, found.residual, found.status)
-        if found.status == CONVERGED:
-            self._tally.residual = max(self._tally.residual, found.residual)
+        self._tally.residual = max(self._tally.residual, found.residual)
         return found

@@ -7,15 +7,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.rule_look import look_closely
-from supple.contact.tet_walk import walk_all
 from supple.linalg.compiled import compile_copy
 from supple.method.frozen_contacts import push_back
 from supple.method.placed_contacts import PlacedContacts, hold
 from supple.method.skinned_touch import find_gap, press
-from supple.subspace.vertex_shapes import lift_vertices
 
 __all__ = [
-    "ANEW", "HOLDS", "KEEPS", "LOOSE", "Anchors", "Asked", "Rub", "compare", "lift_and_walk", "look_again", "push_all",
+    "ANEW", "HOLDS", "KEEPS", "LOOSE", "Anchors", "Asked", "Rub", "compare", "look_again", "push_all",
     "size_of_springs",
 ]  # fmt: skip
 
@@ -28,7 +26,7 @@ KEEPS = 2  #: look: and what touched in the last look keeps its point, normal an
 
 
 class Asked(NamedTuple):
-    """The m vertices that a step looks at, and the k vertices that this reads, in a pose."""
+    """The m vertices that a step looks at."""
 
     vertex: IntArray
     """(m,)"""
@@ -38,12 +36,6 @@ class Asked(NamedTuple):
     """That held each in the last look, or -1, (m,); looks write on."""
     spring: FloatArray
     """Stiffness of each for an area of 1 m² [N/m³], (m,): that of contact times the rule's weight."""
-    reads: IntArray
-    """(k,)"""
-    A: FloatArray
-    """Frames of what is read, (k, 3, 3)."""
-    t: FloatArray
-    """[m], (k, 3)"""
 
 
 class Anchors(NamedTuple):
@@ -78,20 +70,10 @@ class Rub(NamedTuple):
     coefficient: float
     slip: float
     """How far a contact moves until friction is that of sliding [m]."""
-    begin: FloatArray
-    """Where the body is as the step begins [m], (n, 3), filled where it is read."""
     rests: bool
     """Whether normal forces are those of the step's beginning, for no look has found others."""
     renews: bool
     """Whether known contacts take the normal forces of this look, too, and not only those that are new."""
-
-
-@njit(cache=True)
-def lift_and_walk(q, asked, skin, shallows, slots, room, shapes, x):
-    """Fill x (n, 3) [m] where it is read at coordinates q, and go to the tets that hold vertices there; `room` (n,) is
-    memory."""
-    lift_vertices(asked.reads, shapes, q, skin.rest, asked.A, asked.t, x)
-    return walk_all(asked.vertex, asked.triangle, asked.tet, x, slots, len(asked.reads), room, skin, shallows)
 
 
 @njit(cache=True)
@@ -136,9 +118,9 @@ def _anchor(k, asked, anchors, seen, level, alpha, skin, x):
 
 
 @njit(cache=True)
-def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, x):
-    """What touches at positions x [m], (n, 3), and the contacts frozen there; vertices that tets hold came `through`
-    triangles, (m,)."""
+def look_again(asked, through, anchors, level, alpha, rub, skin, places):
+    """What touches at places, and the contacts frozen there; vertices that tets hold came `through` triangles, (m,)."""
+    x = places.x
     held = anchors.triangle.copy() if level >= HOLDS else np.full(len(asked.vertex), -1, np.int32)
     seen = look_closely(asked.vertex, asked.triangle, through, held, x, skin)
     if level == KEEPS:
@@ -146,7 +128,7 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
     count = 0
     for k in range(len(seen.area)):
         count += seen.area[k] > 0.0
-    rows, vertices, places = np.empty(count, np.int32), np.empty((count, 4), np.int32), np.empty((count, 4), np.int32)
+    rows, vertices, slots = np.empty(count, np.int32), np.empty((count, 4), np.int32), np.empty((count, 4), np.int32)
     weights, offset, normal = np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3))
     along, across, limit, origin = np.empty(count), np.empty(count), np.zeros(count), np.zeros((count, 3))
     m = 0
@@ -162,7 +144,7 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
             vertices[m, 1 + a], weights[m, 1 + a] = skin.triangles[number, a], -anchors.barycentric[k, a]
             offset[m, a], normal[m, a] = anchors.offset[k, a], n[a]
         for corner in range(4):
-            places[m, corner] = slots[vertices[m, corner]]
+            slots[m, corner] = places.slots[vertices[m, corner]]
         along[m] = asked.spring[k] * seen.area[k]
         across[m] = alpha * along[m] if anchors.engaged[k] else 0.0
         if rub.coefficient > 0.0:
@@ -170,13 +152,15 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
             for a in range(3):
                 origin[m, a] = -offset[m, a]
                 for corner in range(4):
-                    origin[m, a] += weights[m, corner] * rub.begin[vertices[m, corner], a]
+                    origin[m, a] += weights[m, corner] * places.begin[vertices[m, corner], a]
                 below -= n[a] * origin[m, a]
             if rub.renews or not known:
                 anchors.limit[k] = rub.coefficient * along[m] * max(below if rub.rests else seen.depth[k], 0.0)
             limit[m] = anchors.limit[k]
         m += 1
-    start, first, width, at, values, base = hold(vertices, weights, offset, places, asked.A, asked.t, skin.rest, shapes)
+    start, first, width, at, values, base = hold(
+        vertices, weights, offset, slots, places.A, places.t, skin.rest, places.shapes
+    )
     slip = np.array([rub.slip])
     touch = PlacedContacts(start, first, width, at, values, base, normal, along, across, limit, origin, slip)
     return seen, rows, touch
@@ -185,6 +169,9 @@ def look_again(asked, through, anchors, level, alpha, rub, skin, slots, shapes, 
 def _press_parts(q, touch):
     """What contacts do to the coordinates, (r,): springs, and friction."""
     springs, both, count = np.zeros(q.size), np.zeros(q.size), len(touch.along)
+    if not touch.limit.any():
+        press(q, touch, springs)
+        return springs, both
     dry = PlacedContacts(
         touch.start, touch.first, touch.width, touch.at, touch.values, touch.base, touch.normal, touch.along,
         touch.across, np.zeros(count), touch.origin, touch.slip,

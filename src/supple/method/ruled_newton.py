@@ -31,16 +31,15 @@ from supple.method.ruled_look import (
     Asked,
     Rub,
     compare,
-    lift_and_walk,
     look_again,
     size_of_springs,
 )  # fmt: skip
+from supple.method.ruled_places import Places, lift_and_walk
 from supple.method.skinned_touch import STILL_TOUCHING
 
-__all__ = ["WANTING", "Settled", "View", "is_late", "ruled_kernel"]
+__all__ = ["Settled", "View", "is_late", "ruled_kernel"]
 
 FloatArray = NDArray[np.float64]
-WANTING = 6  #: status of a step that cannot look further until more vertices are placed
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness of elements anew
 _CLEAR = 0.5  # with friction a full step that leaves more of the residual must lower the energy, or it may come back
 _ROUGH = 1e2  # times the residual that is asked for, above which contacts hold nothing sideways yet
@@ -60,10 +59,7 @@ class View(NamedTuple):
     alpha: float
     skin: Any
     shallows: Any
-    slots: NDArray[np.int32]
-    room: NDArray[np.int32]
-    shapes: Any
-    x: FloatArray
+    places: Places
     far: float
     """Size that round-off in positions has for a stiffness of 1 N/m."""
     clock: int
@@ -87,8 +83,6 @@ class Settled(NamedTuple):
     seen: Seen
     rows: NDArray[np.int32]
     """Of what was seen, those of contacts."""
-    wanted: NDArray[np.int32]
-    """Vertices to be placed before a further look."""
     change: FloatArray
     """Sizes of the changes of what springs and friction of contacts do to the coordinates that the last look made, and
     of what springs do, (3,)."""
@@ -106,16 +100,13 @@ def ruled_kernel(loops: PointLoops, large: bool, space: SpaceLoops) -> Callable[
 
 
 def _look(q, view, rests, renews, level):
-    """The contacts at coordinates q; vertices that had to be placed for it, (k,); what was seen; rows of contacts."""
+    """The contacts at coordinates q; what was seen; rows of contacts."""
     begin = read_clock(view.clock)
-    v, rub = view, Rub(view.rub.coefficient, view.rub.slip, view.rub.begin, rests, renews)
-    held = lift_and_walk(q, v.asked, v.skin, v.shallows, v.slots, v.room, v.shapes, v.x)
-    v.asked.tet[:] = held.tet
-    seen, rows, touch = look_again(
-        v.asked, held.triangle, v.anchors, level, v.alpha, rub, v.skin, v.slots, v.shapes, v.x
-    )
+    v, rub = view, Rub(view.rub.coefficient, view.rub.slip, rests, renews)
+    through = lift_and_walk(q, v.asked, v.skin, v.shallows, v.places)
+    seen, rows, touch = look_again(v.asked, through, v.anchors, level, v.alpha, rub, v.skin, v.places)
     view.spent[0] += read_clock(view.clock) - begin
-    return touch, held.wanted, seen, rows
+    return touch, seen, rows
 
 
 @njit(cache=True)
@@ -167,22 +158,21 @@ def _advance(address, G, single, F, table, bounds, data, z, g, stale, ready, L, 
 def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, settings, L, signs, stack, pieces, K):
     """What `Settled` lists, from positions z on.
 
-    Contacts are looked for at `ahead` first. settings: tolerance, reference, floor, most iterations, looks before,
-    and whether to stop where a look wants more vertices placed.
+    Contacts are looked for at `ahead` first. settings: tolerance, reference, floor, most iterations.
     """
     rank, unknowns = rank_of(G), K.shape[0]
-    tolerance, least, most, looks = settings[0], settings[2], int(settings[3]), int(settings[4])
-    patient, rubs = settings[5] > 0.0, view.rub.coefficient > 0.0
+    tolerance, least, most, looks = settings[0], settings[2], int(settings[3]), 0
+    rubs = view.rub.coefficient > 0.0
     F, P = np.empty(rest.size), np.empty(rest.size)
     inner, g, there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, then = z.copy(), np.empty(z.size)
     # As truth values of no fixed value: those that are written in a call would have a look compiled for them
     yes, no = np.bool_(True), np.bool_(False)
-    touch, wanted, seen, rows = look(ahead, view, looks == 0, yes, ANEW if looks == 0 else _level(looks, True, rubs))
+    touch, seen, rows = look(ahead, view, yes, yes, np.int64(ANEW))
     met = are_equal(ahead, z)  # whether these contacts are those of z
     change = np.zeros(3)
     change[2] = size_of_springs(z, touch)
-    iteration, status, stale, bare, searched = 0, WANTING if patient and len(wanted) else STALLED, True, False, False
+    iteration, status, stale, bare, searched = 0, STALLED, True, False, False
     reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
     size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
     while status == STALLED and iteration <= most:
@@ -217,11 +207,8 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         z, then = then, z
         last, looks = touch, looks + 1
         rough = after > _ROUGH * goal
-        touch, wanted, seen, rows = look(z, view, no, not rough, _level(looks, rough, rubs))
+        touch, seen, rows = look(z, view, no, not rough, _level(looks, rough, rubs))
         met, bare = True, bare and len(touch.along) == 0
-        if patient and len(wanted):
-            status = WANTING
-            break
         compare(z, last, touch, change)
         still = change[0] <= max(_SETTLED * change[2], goal) and change[1] <= max(_LAGGED * change[2], goal)
         if after <= goal and still:
@@ -232,4 +219,4 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         compare(z, touch, look(z, view, no, yes, np.int64(HOLDS))[0], change)
     elastic = np.sqrt(np.dot(inner, inner))
     off, resolution = size / max(reference, floor), max(tolerance * reference, floor)
-    return z, iteration, off, elastic, status, looks, touch, seen, rows, wanted, change, resolution
+    return z, iteration, off, elastic, status, looks, touch, seen, rows, change, resolution

@@ -24,15 +24,18 @@ _ROWS = 96  # of a product
 _pull_others, _stiffen_others, _height_others = STILL.pull, STILL.stiffen, STILL.height
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=False, fastmath={"contract", "nsz", "reassoc"})
 def find_gap(z: FloatArray, touch: PlacedContacts, i: int, gap: FloatArray) -> None:
     """Fill the gap of contact i [m], (3,)."""
-    for a in range(3):
-        gap[a] = touch.base[i, a]
+    x, y, w = touch.base[i, 0], touch.base[i, 1], touch.base[i, 2]
     for block in range(touch.start[i], touch.start[i + 1]):
         first, width, at = touch.first[block], touch.width[block], touch.at[block]
-        for a in range(3):
-            gap[a] += np.dot(touch.values[at + a * width : at + (a + 1) * width], z[first : first + width])
+        own, rows = z[first : first + width], touch.values[at : at + 3 * width].reshape(3, width)
+        for j in range(width):  # rows are short: a product of the linear algebra library would cost more to call
+            x += rows[0, j] * own[j]
+            y += rows[1, j] * own[j]
+            w += rows[2, j] * own[j]
+    gap[0], gap[1], gap[2] = x, y, w
 
 
 @njit(cache=False, fastmath=False)
@@ -46,9 +49,9 @@ def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
             continue
         for block in range(touch.start[i], touch.start[i + 1]):
             first, width, at = touch.first[block], touch.width[block], touch.at[block]
-            for a in range(3):
-                for j in range(width):
-                    g[first + j] += push[a] * touch.values[at + a * width + j]
+            own, rows = g[first : first + width], touch.values[at : at + 3 * width].reshape(3, width)
+            for j in range(width):
+                own[j] += push[0] * rows[0, j] + push[1] * rows[1, j] + push[2] * rows[2, j]
 
 
 @njit(cache=False, fastmath=False)

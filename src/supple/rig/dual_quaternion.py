@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.linalg.small import point
 from supple.rig.row_sums import signed_sum
 
-__all__ = ["blend_frames", "blend_places", "blend_points", "fill_places", "fill_points"]
+__all__ = ["blend_frames", "blend_places", "blend_points", "fill_frames", "fill_places", "fill_points"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -29,7 +29,7 @@ def blend_points(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatA
 def blend_frames(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rotations (n, 3, 3) and t [m], (n, 3), of every vertex, blended from the motions of its joints."""
     turns, shift = np.empty((len(weights), 3, 3)), np.empty((len(weights), 3))
-    _fill_frames(R, t, joints, weights, turns, shift)
+    fill_frames(R, t, joints, weights, turns, shift)
     return turns, shift
 
 
@@ -93,9 +93,10 @@ def fill_points(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _fill_frames(
+def fill_frames(
     R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, turns: FloatArray, shift: FloatArray
 ) -> None:
+    """What `blend_frames` returns."""
     motions, sides = _tabulate(R, t)
     for i in range(len(weights)):
         xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z = _frame(motions, sides, joints, weights, i)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple.rig.row_sums import affine_point, sum_rows
 
-__all__ = ["blend_frames", "blend_points"]
+__all__ = ["blend_frames", "blend_points", "fill_frames"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -26,15 +26,20 @@ def blend_points(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatA
 def blend_frames(R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A (n, 3, 3) and t [m], (n, 3), of every vertex: the sums of w R and w t over its joints."""
     A, shift = np.empty((len(weights), 3, 3)), np.empty((len(weights), 3))
-    _fill_frames(_matrix_table(R, t), joints, weights, A, shift)
+    fill_frames(R, t, joints, weights, A, shift)
     return A, shift
 
 
+@njit(cache=True)
 def _matrix_table(R: FloatArray, t: FloatArray) -> FloatArray:
     """The columns of R and t of every joint, each with a fourth entry of 0, (j, 16)."""
-    table = np.zeros((len(R), 4, 4))
-    table[:, :3, :3], table[:, 3, :3] = R.transpose(0, 2, 1), t
-    return table.reshape(-1, 16)
+    table = np.zeros((len(R), 16))
+    for joint in range(len(R)):
+        for row in range(3):
+            for column in range(3):
+                table[joint, 4 * column + row] = R[joint, row, column]
+            table[joint, 12 + row] = t[joint, row]
+    return table
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
@@ -45,10 +50,14 @@ def _fill_points(table: FloatArray, joints: IntArray, weights: FloatArray, point
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _fill_frames(table: FloatArray, joints: IntArray, weights: FloatArray, A: FloatArray, t: FloatArray) -> None:
+def fill_frames(
+    R: FloatArray, t: FloatArray, joints: IntArray, weights: FloatArray, A: FloatArray, shift: FloatArray
+) -> None:
+    """What `blend_frames` returns."""
+    table = _matrix_table(R, t)
     for i in range(len(weights)):
         frame = sum_rows(table, joints, weights, i)
         for column in range(3):
             for row in range(3):
                 A[i, row, column] = frame[4 * column + row]
-        t[i, 0], t[i, 1], t[i, 2] = frame[12], frame[13], frame[14]
+        shift[i, 0], shift[i, 1], shift[i, 2] = frame[12], frame[13], frame[14]

@@ -1,0 +1,101 @@
+"""Where the vertices are that looks of a step read: each is skinned when somebody asks for it first."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supple.contact.rule_look import list_reads, slide_on
+from supple.contact.tet_walk import walk_some
+from supple.rig.posed_blend import PosedBlend, fill_frames
+from supple.subspace.vertex_shapes import VertexShapes, lift_vertices
+
+__all__ = ["Places", "lead", "lift_and_walk"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+SLIDES = 12  #: triangles that a vertex may be led over as a step begins
+
+
+class Places(NamedTuple):
+    """Vertices of a body at x = A (X + U q) + t that were asked for in a step; looks write on."""
+
+    blend: PosedBlend
+    before: PosedBlend
+    """As the step begins."""
+    first: FloatArray
+    """Coordinates there, (r,)."""
+    rubs: bool
+    """Whether friction asks where vertices were there."""
+    shapes: VertexShapes
+    rest: FloatArray
+    slots: IntArray
+    """Number of every vertex among those asked for, or -1, (n,)."""
+    reads: IntArray
+    """Which those are, (n,), filled up to `size`."""
+    A: FloatArray
+    """Their frames, (n, 3, 3), and t [m], (n, 3), filled as far."""
+    t: FloatArray
+    x: FloatArray
+    """Positions of the last look [m], (n, 3), filled at those vertices."""
+    begin: FloatArray
+    """The same as the step begins, where `rubs`."""
+    room: IntArray
+    """Memory, (n,)."""
+    size: NDArray[np.int64]
+    """How many were asked for, (1,)."""
+
+    def clear(self) -> None:
+        """Forget who was asked for."""
+        self.slots[self.reads[: self.size[0]]] = -1
+        self.size[0] = 0
+
+
+@njit(cache=True)
+def _place(q, places, wanted):
+    """Put vertices (k,), which have their slots already, where they are at coordinates q."""
+    first, last = places.size[0], places.size[0] + len(wanted)
+    places.size[0] = last
+    places.reads[first:last] = wanted
+    A, t = places.A[first:last], places.t[first:last]
+    if places.rubs:
+        fill_frames(places.before, wanted, A, t)
+        lift_vertices(wanted, places.shapes, places.first, places.rest, A, t, places.begin)
+    fill_frames(places.blend, wanted, A, t)
+    lift_vertices(wanted, places.shapes, q, places.rest, A, t, places.x)
+
+
+@njit(cache=True)
+def lead(q, vertices, triangle, skin, places):
+    """The triangles (m,) that vertices (m,) are at, led there from others (m,), at coordinates q; around both all is
+    placed."""
+    for slide in range(SLIDES + 1):
+        new = list_reads(vertices, triangle, skin, places.slots, places.room, places.size[0])
+        if len(new):
+            _place(q, places, new)
+        now = slide_on(vertices, triangle, places.x, skin)
+        if slide == SLIDES or (now == triangle).all():
+            break
+        triangle = now
+    return triangle
+
+
+@njit(cache=True)
+def lift_and_walk(q, asked, skin, shallows, places):
+    """Put what was asked for where it is at coordinates q, and go to the tets that hold vertices there; their numbers,
+    (m,), stay with `asked`. Triangles that vertices came through, (m,)."""
+    size = places.size[0]
+    lift_vertices(places.reads[:size], places.shapes, q, places.rest, places.A[:size], places.t[:size], places.x)
+    count = len(asked.vertex)
+    tet, through, some = np.full(count, -1, np.int32), np.full(count, -1, np.int32), np.arange(count)
+    while True:
+        wanted, some = walk_some(
+            some, asked.vertex, asked.triangle, asked.tet, places.x, places.slots, places.size[0], places.room, skin,
+            shallows, tet, through,
+        )  # fmt: skip
+        if not len(wanted):
+            break
+        _place(q, places, wanted)
+    asked.tet[:] = tet
+    return through
