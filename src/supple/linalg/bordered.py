@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.pcg import invert_blocks, invert_dense
+from supple.linalg.pcg import are_definite, invert_blocks, invert_dense, invert_size
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]
@@ -72,6 +72,8 @@ class Bordered:
     clusters: RigidClusters
     """Of the block rows."""
     iterations: int = 0
+    is_bent: bool = False
+    """Whether the last solve came upon a direction along which the matrix is not positive, and went down it."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What copies with other springs share."""
 
@@ -87,22 +89,28 @@ class Bordered:
         _multiply(self._operator, z[:split].reshape(-1, 3), z[split:], out[:split].reshape(-1, 3), out[split:])
         return out
 
-    def solve(self, b: FloatArray, tolerance: float, most: int = 1000) -> FloatArray:
-        """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner."""
+    def solve(self, b: FloatArray, tolerance: float, most: int = 1000, *, bends: bool = False) -> FloatArray:
+        """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner.
+
+        `bends`: where the matrix is not positive definite z goes as far as it is, and then along the direction in which
+        it is not (`is_bent`)."""
         diagonal, operator, clusters = self.diagonal.copy(), self._operator, self.clusters
         _add_springs(self.springs.rows, self.springs.weights, self.springs.curvature, diagonal)
         if "coarse" not in self.memory:
             self.memory["coarse"] = coarsen(operator, clusters.owner, clusters.arms, clusters.count)
         coarse = self.memory["coarse"].copy()
         tie_springs(operator, clusters.owner, clusters.arms, clusters.count, coarse)
+        if bends and not are_definite(diagonal):
+            raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         z, split = np.zeros_like(b), 3 * self.count
+        second = invert_size(coarse) if bends else invert_dense(coarse)
         done = _iterate(
-            operator, (invert_blocks(diagonal), invert_dense(coarse), clusters.owner, clusters.arms),
+            operator, (invert_blocks(diagonal), second, clusters.owner, clusters.arms),
             b[:split].reshape(-1, 3), b[split:], z[:split].reshape(-1, 3), z[split:], tolerance, most,
         )  # fmt: skip
-        if done < 0:
+        self.is_bent, self.iterations = done < 0, abs(done)
+        if self.is_bent and not bends:
             raise NotPositiveDefinite
-        self.iterations = done
         return z
 
     def to_dense(self) -> FloatArray:
@@ -251,7 +259,7 @@ def _precondition(levels, r, s, z, w, moments, moves):
 
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _iterate(matrix, levels, b, c, x, q, tolerance, most):
-    """Iterations; -1 where the matrix is not positive along a direction."""
+    """Iterations; less their sign where the matrix is not positive along a direction, with a step down that."""
     r, s = b.copy(), c.copy()
     z, w = np.empty_like(r), np.empty_like(s)
     moments, moves = np.empty(len(levels[1])), np.empty(len(levels[1]))
@@ -260,11 +268,13 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
         return 0
     p, d = z.copy(), w.copy()
     y, e = np.empty_like(r), np.empty_like(s)
-    goal = tolerance * tolerance * rz
+    goal, square = tolerance * tolerance * rz, rz  # p·p in the norm of the preconditioner
     for done in range(1, most + 1):
         pq = _multiply(matrix, p, d, y, e)
-        if not pq > 0.0:
-            return -1
+        if not pq > 0.0:  # as far as the preconditioner says
+            x += rz / max(square, -pq) * p
+            q += rz / max(square, -pq) * d
+            return -done
         alpha = rz / pq
         x += alpha * p
         q += alpha * d
@@ -274,7 +284,7 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
         if new <= goal:
             return done
         beta = new / rz
-        rz = new
+        rz, square = new, new + beta * beta * square
         for v in range(len(p)):
             for i in range(3):
                 p[v, i] = z[v, i] + beta * p[v, i]

@@ -19,7 +19,7 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
-from supple.solve.newton import NewtonFailure, search_line
+from supple.solve.line_search import NewtonFailure, Way, go_down
 from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["Found", "lean", "measure", "minimise"]
@@ -107,19 +107,19 @@ def minimise(
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction, matrix = _find_direction(
+        found = _find_direction(
             step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, linear_solver, watch
         )
-        linear += matrix.iterations
+        linear += found.iterations
         if iteration == 0:
-            weights = matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
+            weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
             unheard = _FORCE_ROUND_OFF * measure(region, noise)
             goal, leaning = max(goal, unheard), max(leaning, unheard)
-        slope = float(gradient @ direction)
-        if slope >= 0.0:
+        ways = [Way(z + d, float(gradient @ d), False) for d in (found.d, found.bent) if d is not None]
+        ahead = ways[0].ahead
+        if ways[0].slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", z, size / reference)
-        ahead = z + direction
         with watch.phase("assembly"):
             there = step.gradient(ahead)
         if measure(region, there) <= _CLEAR * size:  # False for NaN
@@ -127,7 +127,7 @@ def minimise(
             continue
         try:
             with watch.phase("line search"):
-                z, share = search_line(step.energy, z, ahead, slope, size / reference)
+                z, share = go_down(step.energy, z, ways, size / reference)
         except NewtonFailure:
             if not (size <= _NEAR * goal and measure(region, there) < size):
                 raise
@@ -138,6 +138,18 @@ def minimise(
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
 
 
+class _Direction(NamedTuple):
+    """Where to go from an iterate."""
+
+    d: FloatArray
+    """-H⁻¹ ∇Φ, (3 f + r,)."""
+    matrix: Bordered
+    """H"""
+    iterations: int
+    bent: FloatArray | None = None
+    """Another way down, along which the Hessian as it is is not positive."""
+
+
 def _find_direction(
     step: Condensed,
     z: FloatArray,
@@ -146,23 +158,29 @@ def _find_direction(
     cautious: bool,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
-) -> tuple[FloatArray, Bordered]:
+) -> _Direction:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
+    bent, spent = None, 0
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
             matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
-                return -linear_solver.solve(matrix, gradient, tolerance), matrix
+                d = -linear_solver.solve(matrix, gradient, tolerance, bends=whole)
         except NotPositiveDefinite:
             continue
+        spent += matrix.iterations
+        if not matrix.is_bent:
+            return _Direction(d, matrix, spent, bent)
+        bent = d if float(gradient @ d) < 0.0 else None
     share = 1e-9
     for _ in range(7):
         matrix.shift(share)
         share *= 100.0
         try:
             with watch.phase("solve"):
-                return -linear_solver.solve(matrix, gradient, tolerance), matrix
+                d = -linear_solver.solve(matrix, gradient, tolerance)
         except NotPositiveDefinite:
             continue
+        return _Direction(d, matrix, spent + matrix.iterations, bent)
     raise NewtonFailure("the stiffness matrix is not positive definite", z, float("inf"))

@@ -36,12 +36,12 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensedStep", "Overlap", "Turned"]
+__all__ = ["NEAR", "CondensedStep", "Overlap", "Turned"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROUGH = 1e-2  # residual at which a rough round ends
-_NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
+NEAR = 0.05  #: share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
@@ -103,7 +103,7 @@ class CondensedStep:
         seeds = self._pushed
         if potential is not None and x is not None:
             contacts = potential.contacts
-            near = contacts.depth(x) > -_NEAR * self._tools.edge
+            near = contacts.depth(x) > -NEAR * self._tools.edge
             if self._rules is not None:
                 near &= ~self._rules.is_ruled(contacts)
             touching = self._watched.vertices[contacts.vertices[near][contacts.weights[near] != 0.0]]
