@@ -116,7 +116,7 @@ def minimise(
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
             unheard = _FORCE_ROUND_OFF * measure(region, noise)
             goal, leaning = max(goal, unheard), max(leaning, unheard)
-        ways = [Way(z + d, float(gradient @ d), False) for d in (found.d, found.bent) if d is not None]
+        ways = [Way(z + d, float(gradient @ d), found.projected) for d in (found.d, found.bent) if d is not None]
         ahead = ways[0].ahead
         if ways[0].slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", z, size / reference)
@@ -146,6 +146,8 @@ class _Direction(NamedTuple):
     matrix: Bordered
     """H"""
     iterations: int
+    projected: bool = False
+    """Whether H is not the Hessian as it is."""
     bent: FloatArray | None = None
     """Another way down, along which the Hessian as it is is not positive."""
 
@@ -171,7 +173,7 @@ def _find_direction(
             continue
         spent += matrix.iterations
         if not matrix.is_bent:
-            return _Direction(d, matrix, spent, bent)
+            return _Direction(d, matrix, spent, not whole, bent)
         bent = d if float(gradient @ d) < 0.0 else None
     share = 1e-9
     for _ in range(7):
@@ -182,5 +184,5 @@ def _find_direction(
                 d = -linear_solver.solve(matrix, gradient, tolerance)
         except NotPositiveDefinite:
             continue
-        return _Direction(d, matrix, spent + matrix.iterations, bent)
+        return _Direction(d, matrix, spent + matrix.iterations, True, bent)
     raise NewtonFailure("the stiffness matrix is not positive definite", z, float("inf"))

@@ -209,7 +209,7 @@ class CondensedStep:
         tools, rough = self._tools, round.rough and round.look is None  # contacts that are looked at on the way stay
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if rough else tools.tolerance
         z, gradient = self._choose_guess(step, round) if first else (self.z, None)
-        carried = step.carry_held(z)
+        carried = step.carry_held(z) if first else z
         if gradient is None or carried is not z:
             z, gradient = carried, self._differentiate(step, carried)
         try:
