@@ -16,6 +16,7 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
+from supple.method.condensation_crowd import Crowd, Crowded
 from supple.method.condensation_free import RIGID
 from supple.method.condensation_lookout import Lookout, Outrun
 from supple.method.condensation_oracle import Oracle, Sight
@@ -101,10 +102,12 @@ class CondensationSolver:
             oracle = make_oracle(ground, self._sees, release, self.radius, accuracy, edge)
         rule = model.rule
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
+        crowds = self._sees == "contact" and weights == "subtract"  # who chooses otherwise wants what is chosen
         self._tools = Tools(
             ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge, error=min(max(rule.training_error, rule.heldout_error or 0.0), _WORST),
+            crowd=Crowd(ground, is_static=self.is_static) if crowds else None,
         )  # fmt: skip
         self._weights = weights
         # Bones take flesh past what it touched; loads press it farther in, and alone they would press it through
@@ -190,8 +193,7 @@ class CondensationSolver:
         with watch.phase("region"):
             state = self._let_go(state, inputs)
         if len(state.full) == self._ground.most:
-            self._share = 1.0
-            return self._others.step_full(state, inputs, tally)
+            return self._step_full(state, inputs, tally)
         begun, anew, turns = False, False, 0
         while True:
             step = CondensedStep(self._tools, state, inputs, tally, watch, self._rules)
@@ -206,6 +208,9 @@ class CondensationSolver:
                 return self._settle(step, state, inputs, tally, watch, anew, turns < _TURNS)
             except Overlap:
                 continue
+            except Crowded:
+                assert self._tools.crowd is not None
+                return self._step_full(self._tools.crowd.fill(state), inputs, tally)
             except Outrun:
                 anew = True
             except Turned:
@@ -283,7 +288,12 @@ class CondensationSolver:
             return state
         duration = 0.0 if self.is_static else inputs.duration
         held = self._tools.oracle.hold(Sight(self._ground, state, duration))
-        return fold_back(state, self._ground, held)
+        crowd = self._tools.crowd
+        return state if crowd is not None and crowd.stays(state, held) else fold_back(state, self._ground, held)
+
+    def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
+        self._share = 1.0
+        return self._others.step_full(state, inputs, tally)
 
     def _make_ruled(self) -> SkinnedSolver:
         assert self._rig is not None

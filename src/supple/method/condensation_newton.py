@@ -88,7 +88,7 @@ def minimise(
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
     the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
     of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
-    reach beyond the region."""
+    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
@@ -108,15 +108,18 @@ def minimise(
         if iteration == max_iterations:
             break
         found = _find_direction(
-            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, linear_solver, watch
-        )
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, look is not None, linear_solver,
+            watch,
+        )  # fmt: skip
         linear += found.iterations
         if iteration == 0:
             weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
             unheard = _FORCE_ROUND_OFF * measure(region, noise)
             goal, leaning = max(goal, unheard), max(leaning, unheard)
-        ways = [Way(z + d, float(gradient @ d), found.projected) for d in (found.d, found.bent) if d is not None]
+        ways = [Way(z + found.d, float(gradient @ found.d), found.projected)]
+        if found.bent is not None:
+            ways.append(Way(z + found.bent, float(gradient @ found.bent), False))
         ahead = ways[0].ahead
         if ways[0].slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", z, size / reference)
@@ -158,17 +161,19 @@ def _find_direction(
     gradient: FloatArray,
     tolerance: float,
     cautious: bool,
+    bends: bool,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> _Direction:
-    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more.
+    `bends`: where it is not definite, the way along which it is not is told, too."""
     bent, spent = None, 0
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
             matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
-                d = -linear_solver.solve(matrix, gradient, tolerance, bends=whole)
+                d = -linear_solver.solve(matrix, gradient, tolerance, bends=whole and bends)
         except NotPositiveDefinite:
             continue
         spent += matrix.iterations

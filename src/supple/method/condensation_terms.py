@@ -225,7 +225,10 @@ class CondensedTerms:
             y = self.footing.place(z)
             alone = self._differentiate_alone(z, y)
             self.memory["alone"] = z, y, alone
-        return alone + self.footing.gather(sum_terms(self.joints, y)) if self.joints else alone.copy()
+        total: FloatArray = alone.copy()
+        if self.joints:
+            total += self.footing.gather(sum_terms(self.joints, y))
+        return total
 
     def _differentiate_alone(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """The same without contacts and grabs, with vertices at y [m], (l, 3)."""
