@@ -192,6 +192,26 @@ def test_conjugate_gradients_solve_the_operator(held) -> None:
     assert 0 < matrix.iterations < len(z)
 
 
+def test_where_the_operator_is_not_definite_a_way_down_is_told(held) -> None:
+    """A saddle: without being asked for bends, conjugate gradients refuse it."""
+    body, ground = held
+    step, z = make_step(ground.cut(tip(ground, 15)), sparse_model(body))
+    matrix, b = step.stiffen(z), step.gradient(z)
+    count = 3 * matrix.count
+    softer = 1.5 * float(np.linalg.eigvalsh(matrix.to_dense()[:count, :count])[0])
+    matrix = replace(
+        matrix, extra=matrix.extra - softer, diagonal=matrix.diagonal - softer * np.eye(3).ravel(), memory={}
+    )
+    A = matrix.to_dense()
+    assert np.linalg.eigvalsh(A)[0] < 0.0
+    with pytest.raises(NotPositiveDefinite):
+        matrix.solve(b, 1e-10)
+    d = matrix.solve(b, 1e-10, bends=True)
+    assert matrix.is_bent
+    assert b @ d > 0.0
+    assert 0.5 * d @ A @ d < b @ d  # lower than where it began
+
+
 def test_the_second_level_is_the_matrix_among_rigid_motions(held) -> None:
     """ZᵀAZ with contacts and all; and it does in few iterations what diagonal blocks do in many."""
     step, z = make_touching_step(*held)

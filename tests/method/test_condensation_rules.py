@@ -102,3 +102,25 @@ def test_a_region_that_reaches_a_rule_makes_its_bones_novel() -> None:
 def test_a_model_without_rules_is_refused() -> None:
     with pytest.raises(SceneError, match="the model has no rules for contact"):
         condense(replace(finger()[4], contacts=None))
+
+
+def test_flesh_that_touches_nothing_any_more_is_where_the_coordinates_have_it() -> None:
+    """At once, and exactly: an equilibrium keeps nothing of what pressed it. The paper's two frames stay on offer."""
+    rig, held, body, poses, model = finger()
+    known = SkinnedSolver(body, rig, model, integrator="static")
+    ends = {}
+    for name, solver in {
+        "settled": condense(model, CONTACT), "frames": condense(model, CONTACT, release="frames"), "alone": known
+    }.items():  # fmt: skip
+        moments = [moment(float(k), held, pose) for k, pose in enumerate((poses[0], poses[-1], poses[0]))]
+        inputs = [Inputs(begin, end) for begin, end in pairwise(moments)]
+        state, reports = solver.start(inputs[0]), []
+        for one in inputs:
+            state, report = solver.step(state, one)
+            reports.append(report)
+        ends[name] = solver.positions(state), [report.full_share for report in reports]
+    x, shares = ends["settled"]
+    assert shares[0] > 0.0
+    assert shares[1] == 0.0
+    assert ends["frames"][1][1] > 0.0
+    assert np.abs(x - ends["alone"][0]).max() < 1e-6 * np.ptp(x, axis=0).max()

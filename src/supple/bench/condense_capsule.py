@@ -32,6 +32,7 @@ __all__ = ["run"]
 _TETS = {"small": 4_000, "paper": 160_960}
 _BENDS, _RANK, _TOLERANCE = 12, 11, 0.01
 _FRAMES, _PULL = 20, 9.0  # [N]
+_LIFT, _MIDDLE = 0.5, 0.15  # share of a pull that the middle is lifted by as the subspace learns, half of its length
 _PIPE = 0.035  # radius of the pipe [m]
 _RADII = (0.08, 0.15, 0.25)
 _YOUNG, _POISSON = 1e5, 0.4
@@ -53,14 +54,21 @@ def make_case(tets: int, frames: int) -> Case:
     end = np.flatnonzero(x > x.max() - 0.05).astype(np.int32)
     share = body.mass[end] / body.mass[end].sum()
 
-    def moments(count: int) -> list[Moment]:
-        targets = mesh.vertices[body.pins.vertices]
-        pulls = [NodalForce(end, share, np.array([0.0, -_PULL * k / count, 0.0])) for k in range(count + 1)]
-        return [Moment(k / count, targets, (pull,)) for k, pull in enumerate(pulls)]
+    middle = np.flatnonzero(np.abs(x - x.mean()) < _MIDDLE * np.ptp(x)).astype(np.int32)
+    spread = body.mass[middle] / body.mass[middle].sum()
+
+    def moments(count: int, lift: float = 0.0) -> list[Moment]:
+        """A pull that grows, of which a share lifts the middle again in every other moment."""
+        targets, found = mesh.vertices[body.pins.vertices], []
+        for k in range(count + 1):
+            pull = np.array([0.0, -_PULL * k / count, 0.0])
+            forces = NodalForce(end, share, pull), NodalForce(middle, spread, -lift * (k % 2) * pull)
+            found.append(Moment(k / count, targets, forces if lift else forces[:1]))
+        return found
 
     solver = FullSolver(body, integrator="static")
     state, bends = solver.start(), []
-    for begin, end_ in pairwise(moments(_BENDS)):
+    for begin, end_ in pairwise(moments(_BENDS, _LIFT)):
         state, _ = solver.step(state, Inputs(begin, end_))
         bends.append(state.x - mesh.vertices)
     basis = diagonalise(principal_basis(np.array(bends), body.mass, rank=_RANK), body)

@@ -68,7 +68,7 @@ CASES = {
     ),
     "pat": Sketch(
         "walker", (*_WALK, "pat_off"), ("pat_off", "pat"), (0.048, 0.1),
-        {"small": (3_000, 10, 20, 6), "paper": (611_348, 875, 1345, 40)}, share=1.1,
+        {"small": (3_000, 10, 20, 12), "paper": (611_348, 875, 1345, 40)}, share=1.1,
     ),
 }  # fmt: skip
 

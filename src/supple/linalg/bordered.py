@@ -15,10 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.bordered_coarse import coarsen, tie_springs
+from supple.linalg.bordered_coarse import coarsen, invert, solve_coarse, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.pcg import invert_blocks, invert_dense
+from supple.linalg.pcg import are_definite, invert_blocks
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]
@@ -72,6 +72,8 @@ class Bordered:
     clusters: RigidClusters
     """Of the block rows."""
     iterations: int = 0
+    is_bent: bool = False
+    """Whether the last solve came upon a direction along which the matrix is not positive, and went down it."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What copies with other springs share."""
 
@@ -87,22 +89,27 @@ class Bordered:
         _multiply(self._operator, z[:split].reshape(-1, 3), z[split:], out[:split].reshape(-1, 3), out[split:])
         return out
 
-    def solve(self, b: FloatArray, tolerance: float, most: int = 1000) -> FloatArray:
-        """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner."""
+    def solve(self, b: FloatArray, tolerance: float, most: int = 1000, *, bends: bool = False) -> FloatArray:
+        """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner.
+
+        `bends`: where the matrix is not positive definite z goes as far as it is, and then along the direction in which
+        it is not (`is_bent`)."""
         diagonal, operator, clusters = self.diagonal.copy(), self._operator, self.clusters
         _add_springs(self.springs.rows, self.springs.weights, self.springs.curvature, diagonal)
         if "coarse" not in self.memory:
             self.memory["coarse"] = coarsen(operator, clusters.owner, clusters.arms, clusters.count)
         coarse = self.memory["coarse"].copy()
         tie_springs(operator, clusters.owner, clusters.arms, clusters.count, coarse)
+        if bends and not are_definite(diagonal):
+            raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         z, split = np.zeros_like(b), 3 * self.count
         done = _iterate(
-            operator, (invert_blocks(diagonal), invert_dense(coarse), clusters.owner, clusters.arms),
+            operator, (invert_blocks(diagonal), invert(coarse, bends=bends), clusters.owner, clusters.arms),
             b[:split].reshape(-1, 3), b[split:], z[:split].reshape(-1, 3), z[split:], tolerance, most,
         )  # fmt: skip
-        if done < 0:
+        self.is_bent, self.iterations = done < 0, abs(done)
+        if self.is_bent and not bends:
             raise NotPositiveDefinite
-        self.iterations = done
         return z
 
     def to_dense(self) -> FloatArray:
@@ -215,7 +222,7 @@ def _add_springs(rows, weights, curvature, diagonal):
 def _precondition(levels, r, s, z, w, moments, moves):
     """Fill (z, w) from the residual (r, s); returns their product. Moments and moves are scratch, (6 k + r,)."""
     inverse, coarse, owner, arms = levels
-    size = len(coarse) - len(s)
+    size = len(moments) - len(s)
     moments[:size] = 0.0
     moments[size:] = s
     for v in range(len(r)):
@@ -227,11 +234,7 @@ def _precondition(levels, r, s, z, w, moments, moves):
             moments[row + 3] += arms[v, 1] * c - arms[v, 2] * b
             moments[row + 4] += arms[v, 2] * a - arms[v, 0] * c
             moments[row + 5] += arms[v, 0] * b - arms[v, 1] * a
-    moves[:] = 0.0
-    for j in range(len(moments)):
-        moment, column = moments[j], coarse[j]
-        for i in range(len(moves)):
-            moves[i] += moment * column[i]
+    solve_coarse(coarse, moments, moves)
     total = 0.0
     for v in range(len(r)):
         a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
@@ -251,20 +254,22 @@ def _precondition(levels, r, s, z, w, moments, moves):
 
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _iterate(matrix, levels, b, c, x, q, tolerance, most):
-    """Iterations; -1 where the matrix is not positive along a direction."""
+    """Iterations; less their sign where the matrix is not positive along a direction, with a step down that."""
     r, s = b.copy(), c.copy()
     z, w = np.empty_like(r), np.empty_like(s)
-    moments, moves = np.empty(len(levels[1])), np.empty(len(levels[1]))
+    moments, moves = np.empty(len(levels[1][1])), np.empty(len(levels[1][1]))
     rz = _precondition(levels, r, s, z, w, moments, moves)
     if rz == 0.0:
         return 0
     p, d = z.copy(), w.copy()
     y, e = np.empty_like(r), np.empty_like(s)
-    goal = tolerance * tolerance * rz
+    goal, square = tolerance * tolerance * rz, rz  # p·p in the norm of the preconditioner
     for done in range(1, most + 1):
         pq = _multiply(matrix, p, d, y, e)
-        if not pq > 0.0:
-            return -1
+        if not pq > 0.0:  # as far as the preconditioner says
+            x += rz / max(square, -pq) * p
+            q += rz / max(square, -pq) * d
+            return -done
         alpha = rz / pq
         x += alpha * p
         q += alpha * d
@@ -274,7 +279,7 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
         if new <= goal:
             return done
         beta = new / rz
-        rz = new
+        rz, square = new, new + beta * beta * square
         for v in range(len(p)):
             for i in range(3):
                 p[v, i] = z[v, i] + beta * p[v, i]

@@ -6,8 +6,62 @@ is around it answer each other only by hundreds of iterations.
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["coarsen", "tie_springs"]
+from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.envelope import envelope_factor, envelope_solve
+from supple.linalg.pcg import invert_dense, invert_size
+
+__all__ = ["Coarse", "coarsen", "invert", "solve_coarse", "tie_springs"]
+
+FloatArray = NDArray[np.float64]
+Coarse = tuple[FloatArray, NDArray[np.int64], FloatArray]
+"""A factor (n, n), where its rows end and the roots of its pivots, (n,) each; or an inverse, and no roots."""
+_SPARSE = 0.25  # share of the work of a dense factor from which on that, in large blocks, takes no longer
+
+
+def invert(coarse: FloatArray, *, bends: bool) -> Coarse:
+    """What solves with a coarse matrix, (n, n): that of a body in domains has rows that end early.
+
+    `bends`: by the sizes of its eigenvalues where it is not positive definite.
+    """
+    ends, share = _find_ends(coarse)
+    if share < _SPARSE:
+        factor, root = coarse.copy(), np.empty(len(coarse))
+        if envelope_factor(factor, ends, 0.0, root):
+            return factor, ends, root
+        if not bends:
+            raise NotPositiveDefinite
+    return invert_size(coarse) if bends else invert_dense(coarse), ends, np.zeros(0)
+
+
+@njit(cache=True)
+def _find_ends(matrix):
+    """One past the last entry of each row that is not zero, (n,); and the work of a factor by that of a dense one."""
+    n = len(matrix)
+    ends, work = np.empty(n, np.int64), 0.0
+    for i in range(n):
+        end = n
+        while end > i + 1 and matrix[i, end - 1] == 0.0:
+            end -= 1
+        ends[i] = end
+        work += (end - i) ** 2
+    return ends, 3.0 * work / max(n, 1) ** 3
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
+def solve_coarse(coarse, moments, moves):
+    """Fill the answer to moments, (n,)."""
+    matrix, ends, root = coarse
+    if len(root):
+        moves[:] = moments
+        envelope_solve(matrix, ends, root, moves)
+        return
+    moves[:] = 0.0
+    for j in range(len(moments)):
+        moment, column = moments[j], matrix[j]
+        for i in range(len(moves)):
+            moves[i] += moment * column[i]
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})

@@ -35,11 +35,11 @@ class BorderedSolver:
         self._factor: Factor | None = None
         self._pattern: UpperPattern | None = None
 
-    def solve(self, matrix: Bordered, b: FloatArray, tolerance: float) -> FloatArray:
+    def solve(self, matrix: Bordered, b: FloatArray, tolerance: float, *, bends: bool = False) -> FloatArray:
         """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner; the matrix notes the
-        iterations, none where it has been factorised."""
+        iterations, none where it has been factorised, and whether it `bends`."""
         if not self._slow:
-            z = matrix.solve(b, tolerance)
+            z = matrix.solve(b, tolerance, bends=bends)
             self._slow = matrix.iterations > LONG * np.cbrt(len(b))
             return z
         if self._factor is not None and self._pattern is not None and self._pattern.size == len(b):

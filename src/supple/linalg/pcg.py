@@ -22,7 +22,7 @@ from supple.linalg.pattern import BlockPattern
 from supple.linalg.rigid_clusters import RigidClusters
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
-__all__ = ["ConjugateGradients", "invert_blocks", "invert_dense"]
+__all__ = ["ConjugateGradients", "are_definite", "invert_blocks", "invert_dense", "invert_size"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
@@ -80,7 +80,7 @@ class ConjugateGradients:
         place[face] = np.arange(len(face))
         self._joined = face, place[rows], weights, curvature, diagonal[face]
         add_diagonal(rows, weights, curvature, diagonal)
-        if self.follows_bends and not _are_definite(diagonal):
+        if self.follows_bends and not are_definite(diagonal):
             raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         self._inverse: FloatArray = invert_blocks(diagonal)
         if self._two_levels:
@@ -147,7 +147,7 @@ def invert_blocks(blocks):
 
 
 @njit(cache=True)
-def _are_definite(blocks):
+def are_definite(blocks):
     """Whether symmetric blocks, (n, 9), are positive definite, by their leading minors."""
     for k in range(len(blocks)):
         a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]

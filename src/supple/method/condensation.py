@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,12 +13,14 @@ from supple.contact.detector import Detector
 from supple.contact.mixed_detector import MixedDetector
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
-from supple.errors import ConvergenceError, SceneError
+from supple.errors import SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
+from supple.method.condensation_crowd import Crowd, Crowded
 from supple.method.condensation_free import RIGID
 from supple.method.condensation_lookout import Lookout, Outrun
 from supple.method.condensation_oracle import Oracle, Sight
+from supple.method.condensation_others import Makers, Others
 from supple.method.condensation_region import Ground
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_setup import Releasing, Seeing, make_oracle, make_steps
@@ -100,19 +102,29 @@ class CondensationSolver:
             oracle = make_oracle(ground, self._sees, release, self.radius, accuracy, edge)
         rule = model.rule
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
+        crowds = self._sees == "contact" and weights == "subtract"  # who chooses otherwise wants what is chosen
         self._tools = Tools(
             ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge, error=min(max(rule.training_error, rule.heldout_error or 0.0), _WORST),
+            crowd=Crowd(ground, is_static=self.is_static) if crowds else None,
         )  # fmt: skip
         self._weights = weights
         # Bones take flesh past what it touched; loads press it farther in, and alone they would press it through
-        self._foresees = rig is not None and (contact or ContactSettings()).is_slippery
+        own = contact or ContactSettings()
+        self._foresees = rig is not None and own.is_slippery
         self._lookout: Lookout | None = None
         self._rules: RulesBeside | None = None
         if colliders or (contact is not None and contact.self_contact):
             loop = ContactLoop(self._make_detector(), body.mass, body.mesh.size())
             self._lookout = Lookout(loop, ground)
+        self._others = Others(
+            self._tools, Makers(self._make_full, self._make_ruled), self._lookout, self._rules, is_static=self.is_static
+        )
+        self._rests = self.is_static and self._sees == "contact"  # the coordinates alone may be asked first
+        self._frees = (
+            self._rests and self._foresees and release == "settled" and (contact is None or contact.self_contact)
+        )
 
     def _make_detector(self) -> Detector:
         """What sees all contacts, or all but those that rules stand for."""
@@ -176,6 +188,8 @@ class CondensationSolver:
         ]
 
     def _single(self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> CondensedState:
+        if self._frees and (ended := self._others.step_bare(state, inputs, tally, watch)) is not None:
+            return ended
         with watch.phase("region"):
             state = self._let_go(state, inputs)
         if len(state.full) == self._ground.most:
@@ -188,12 +202,15 @@ class CondensationSolver:
                     pose, ahead = np.asarray(inputs.end.pose), step.ahead
                     self._rules.begin(pose, ahead.stance, ahead.guess, state.pairs, state.full)
                 begun = True
-                if (ended := self._step_ruled(state, inputs, tally, watch)) is not None:
+                if self._rests and (ended := self._others.step_ruled(state, inputs, tally, watch)) is not None:
                     return ended
             try:
                 return self._settle(step, state, inputs, tally, watch, anew, turns < _TURNS)
             except Overlap:
                 continue
+            except Crowded:
+                assert self._tools.crowd is not None
+                return self._step_full(self._tools.crowd.fill(state), inputs, tally)
             except Outrun:
                 anew = True
             except Turned:
@@ -218,7 +235,7 @@ class CondensationSolver:
             reduced = None
             if round.potential is None and step.is_empty():
                 if step.rest is None:
-                    reduced = self._step_reduced(state, inputs, tally)
+                    reduced = self._others.step_reduced(state, inputs, tally)
                 else:
                     reduced = state._replace(below=step.rest.below, steps=state.steps + 1)
                 if self.is_static:
@@ -271,65 +288,18 @@ class CondensationSolver:
             return state
         duration = 0.0 if self.is_static else inputs.duration
         held = self._tools.oracle.hold(Sight(self._ground, state, duration))
-        return fold_back(state, self._ground, held)
-
-    def _step_ruled(
-        self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch
-    ) -> CondensedState | None:
-        """An equilibrium as the solver of skinned bodies finds it by rules; None where something is full, or where more
-        touches at its end than rules stand for."""
-        rules, look = self._rules, self._lookout
-        if rules is None or look is None or not (self.is_static and self._sees == "contact" and rules.suffices):
-            return None
-        if len(state.full) or state.live.grabs:
-            return None
-        try:
-            end, report = self._ruled.step(state.below._replace(pairs=state.pairs), inputs)
-        except ConvergenceError:
-            return None
-        ended, subspace = state._replace(below=end, steps=state.steps + 1, pairs=end.pairs), self._ground.subspace
-        with watch.phase("contact"):
-            stance, q = subspace.stance(ended.below), subspace.coordinates(ended.below)
-            x = look.begin(state, inputs).place_at(stance, q, state.full, np.zeros((0, 3)))
-            found = look.loop.detector.detect(x, inputs)
-            if (~rules.is_ruled(found) & (found.depth(x) > 0.0)).any():
-                return None
-        tally.newton += report.newton_iterations
-        tally.residual, tally.rounds = max(tally.residual, report.residual), tally.rounds + report.contact_rounds
-        tally.settled, tally.touching = tally.settled and report.contact_settled, report.touching
-        return ended
-
-    def _step_reduced(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
-        end, report = self._steps.step(state.below, inputs)
-        tally.newton += report.newton_iterations
-        tally.residual = max(tally.residual, report.residual)
-        return state._replace(below=end, steps=state.steps + 1)
+        crowd = self._tools.crowd
+        return state if crowd is not None and crowd.stays(state, held) else fold_back(state, self._ground, held)
 
     def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
-        """A step in which no vertex but pinned ones follows the subspace."""
-        begin = replace(self._full.from_full(*self.to_full(state), state.time), live=state.live, pairs=state.pairs)
-        end, report = self._full.step(begin, inputs)
-        tally.newton += report.newton_iterations
-        tally.linear += report.linear_iterations
-        tally.residual = max(tally.residual, report.residual)
-        tally.touching = report.touching
         self._share = 1.0
-        fields = self._full.to_full(end)
-        motion = np.array([field[state.full] for field in fields])
-        below = self._steps.from_full(*fields, end.time, inputs.end.pose, state.below)
-        touched = np.zeros(0, np.int32) if report.touching is None else report.touching.vertex
-        sight = Sight(self._ground, state, 0.0 if self.is_static else inputs.duration, np.unique(touched))
-        idle = state.idle + 1
-        idle[np.searchsorted(state.full, self._tools.oracle.want(sight))] = 0
-        return state._replace(below=below, motion=motion, idle=idle, steps=state.steps + 1, pairs=end.pairs)
+        return self._others.step_full(state, inputs, tally)
 
-    @cached_property
-    def _ruled(self) -> SkinnedSolver:
+    def _make_ruled(self) -> SkinnedSolver:
         assert self._rig is not None
         assert not isinstance(self.model, ReducedModel)
         known = {"integrator": self._integrator, "tolerance": self.tolerance, "contact": self._contact}
         return SkinnedSolver(self.body, self._rig, self.model, **known)  # type: ignore[arg-type]
 
-    @cached_property
-    def _full(self) -> FullSolver:
+    def _make_full(self) -> FullSolver:
         return FullSolver(self.body, colliders=self._colliders, contact=self._contact, rig=self._rig, **self._options)  # type: ignore[arg-type]

@@ -49,10 +49,13 @@ def find_held(
 
 
 def _span(some: FloatArray, more: FloatArray) -> FloatArray:
-    """An orthonormal basis of what columns span together."""
-    more = more / np.linalg.norm(more, axis=0)
-    basis, sizes, _ = np.linalg.svd(np.concatenate([some, more], axis=1), full_matrices=False)
-    return np.asarray(basis[:, sizes > _SEEN * sizes[0]])
+    """An orthonormal basis of what columns span together, zero where all of them are: others are left alone."""
+    both = np.concatenate([some, more / np.linalg.norm(more, axis=0)], axis=1)
+    own = np.flatnonzero(both.any(axis=1))
+    basis, sizes, _ = np.linalg.svd(both[own], full_matrices=False)
+    found = np.zeros((len(both), int(np.count_nonzero(sizes > _SEEN * sizes[0]))))
+    found[own] = basis[:, : found.shape[1]]
+    return found
 
 
 def follow_held(motions: FloatArray, moved: FloatArray, mass: FloatArray, away: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_potential import Condensed
 from supple.method.condensation_region import Region
-from supple.solve.newton import NewtonFailure, search_line
+from supple.solve.line_search import NewtonFailure, Way, go_down
 from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["Found", "lean", "measure", "minimise"]
@@ -88,7 +88,7 @@ def minimise(
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
     the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
     of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
-    reach beyond the region."""
+    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
@@ -107,19 +107,22 @@ def minimise(
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        direction, matrix = _find_direction(
-            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, linear_solver, watch
-        )
-        linear += matrix.iterations
+        found = _find_direction(
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, look is not None, linear_solver,
+            watch,
+        )  # fmt: skip
+        linear += found.iterations
         if iteration == 0:
-            weights = matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
+            weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
             unheard = _FORCE_ROUND_OFF * measure(region, noise)
             goal, leaning = max(goal, unheard), max(leaning, unheard)
-        slope = float(gradient @ direction)
-        if slope >= 0.0:
+        ways = [Way(z + found.d, float(gradient @ found.d), found.projected)]
+        if found.bent is not None:
+            ways.append(Way(z + found.bent, float(gradient @ found.bent), False))
+        ahead = ways[0].ahead
+        if ways[0].slope >= 0.0:
             raise NewtonFailure("the linear solver found no way down", z, size / reference)
-        ahead = z + direction
         with watch.phase("assembly"):
             there = step.gradient(ahead)
         if measure(region, there) <= _CLEAR * size:  # False for NaN
@@ -127,7 +130,7 @@ def minimise(
             continue
         try:
             with watch.phase("line search"):
-                z, share = search_line(step.energy, z, ahead, slope, size / reference)
+                z, share = go_down(step.energy, z, ways, size / reference)
         except NewtonFailure:
             if not (size <= _NEAR * goal and measure(region, there) < size):
                 raise
@@ -138,31 +141,53 @@ def minimise(
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
 
 
+class _Direction(NamedTuple):
+    """Where to go from an iterate."""
+
+    d: FloatArray
+    """-H⁻¹ ∇Φ, (3 f + r,)."""
+    matrix: Bordered
+    """H"""
+    iterations: int
+    projected: bool = False
+    """Whether H is not the Hessian as it is."""
+    bent: FloatArray | None = None
+    """Another way down, along which the Hessian as it is is not positive."""
+
+
 def _find_direction(
     step: Condensed,
     z: FloatArray,
     gradient: FloatArray,
     tolerance: float,
     cautious: bool,
+    bends: bool,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
-) -> tuple[FloatArray, Bordered]:
-    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more."""
+) -> _Direction:
+    """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more.
+    `bends`: where it is not definite, the way along which it is not is told, too."""
+    bent, spent = None, 0
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
             matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
         try:
             with watch.phase("solve"):
-                return -linear_solver.solve(matrix, gradient, tolerance), matrix
+                d = -linear_solver.solve(matrix, gradient, tolerance, bends=whole and bends)
         except NotPositiveDefinite:
             continue
+        spent += matrix.iterations
+        if not matrix.is_bent:
+            return _Direction(d, matrix, spent, not whole, bent)
+        bent = d if float(gradient @ d) < 0.0 else None
     share = 1e-9
     for _ in range(7):
         matrix.shift(share)
         share *= 100.0
         try:
             with watch.phase("solve"):
-                return -linear_solver.solve(matrix, gradient, tolerance), matrix
+                d = -linear_solver.solve(matrix, gradient, tolerance)
         except NotPositiveDefinite:
             continue
+        return _Direction(d, matrix, spent + matrix.iterations, True, bent)
     raise NewtonFailure("the stiffness matrix is not positive definite", z, float("inf"))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.linalg.bordered_solver import BorderedSolver
+from supple.method.condensation_crowd import Crowded
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, find_unbalance, push_full
 from supple.method.condensation_lookout import Lookout, Watched
@@ -36,12 +37,12 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["CondensedStep", "Overlap", "Turned"]
+__all__ = ["NEAR", "CondensedStep", "Overlap", "Turned"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROUGH = 1e-2  # residual at which a rough round ends
-_NEAR = 0.05  # share of an edge within which a vertex is taken for one that touches
+NEAR = 0.05  #: share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
@@ -103,7 +104,7 @@ class CondensedStep:
         seeds = self._pushed
         if potential is not None and x is not None:
             contacts = potential.contacts
-            near = contacts.depth(x) > -_NEAR * self._tools.edge
+            near = contacts.depth(x) > -NEAR * self._tools.edge
             if self._rules is not None:
                 near &= ~self._rules.is_ruled(contacts)
             touching = self._watched.vertices[contacts.vertices[near][contacts.weights[near] != 0.0]]
@@ -209,7 +210,7 @@ class CondensedStep:
         tools, rough = self._tools, round.rough and round.look is None  # contacts that are looked at on the way stay
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if rough else tools.tolerance
         z, gradient = self._choose_guess(step, round) if first else (self.z, None)
-        carried = step.carry_held(z)
+        carried = step.carry_held(z) if first or not self._still else z
         if gradient is None or carried is not z:
             z, gradient = carried, self._differentiate(step, carried)
         try:
@@ -273,6 +274,8 @@ class CondensedStep:
         if self._fits(full, named):
             return
         region = tools.cut(full, np.setdiff1d(named, full).astype(np.int32))
+        if tools.crowd is not None and tools.crowd.forbids(region):
+            raise Crowded
         h, ahead, slowed, beta = (
             self._inputs.duration, self.ahead, ground.body.damping.mass, ground.body.damping.stiffness
         )  # fmt: skip

@@ -219,14 +219,22 @@ class CondensedTerms:
         return np.concatenate([above, self.share.matrix @ q - self.share.pull])
 
     def _differentiate(self, z: FloatArray) -> FloatArray:
-        """∇Φ part by part, held motions included."""
+        """∇Φ part by part, held motions included; where only contacts have changed since, the rest is known."""
+        at, y, alone = self.memory.get("alone", (None, z, z))
+        if at is not z:
+            y = self.footing.place(z)
+            alone = self._differentiate_alone(z, y)
+            self.memory["alone"] = z, y, alone
+        total: FloatArray = alone.copy()
+        if self.joints:
+            total += self.footing.gather(sum_terms(self.joints, y))
+        return total
+
+    def _differentiate_alone(self, z: FloatArray, y: FloatArray) -> FloatArray:
+        """The same without contacts and grabs, with vertices at y [m], (l, 3)."""
         region, footing, m, share = self.region, self.footing, self.motion, self.share
-        y, x, q = footing.place(z), z[: region.size], z[region.size :]
-        field = elastic_gradient(self.parts, y)
-        for joint in self.joints:
-            for term in joint.terms(y).values():
-                field += term
-        total = footing.gather(field)
+        x, q = z[: region.size], z[region.size :]
+        total = footing.gather(elastic_gradient(self.parts, y))
         above, below = total[: region.size], total[region.size :]
         below += share.matrix @ q - share.pull - share.force
         if not region.whole:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.method.condensation_crowd import Crowd
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_oracle import Oracle
 from supple.method.condensation_region import WHOLE, Ground, Region
@@ -36,13 +37,14 @@ class Tools:
         floor: float,
         edge: float,
         error: float,
+        crowd: Crowd | None = None,
     ) -> None:
         """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
-        noise; `edge` [m] of the surface; `error` of the rule."""
+        noise; `edge` [m] of the surface; `error` of the rule; `crowd`: what hands steps to the full solver."""
         self.ground, self.steps, self.frequencies = ground, steps, frequencies
         self.oracle, self.integrator, self.weights = oracle, integrator, weights
         self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
-        self.error = error
+        self.error, self.crowd = error, crowd
         self.unit = float(np.sqrt(ground.mass.mean()))
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
         self._last: tuple[bytes, Region] | None = None

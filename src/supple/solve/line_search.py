@@ -40,7 +40,7 @@ class Way(NamedTuple):
 
 def go_down(energy: Energy, x: FloatArray, ways: Sequence[Way], residual: float) -> tuple[FloatArray, float]:
     """The lowest of the points that searches along some ways from x find, and what share of its way was gone."""
-    found, failure = [], None
+    energy, found, failure = _remember(energy), [], None
     for way in ways:
         try:
             end, share = search_line(energy, x, way.ahead, way.slope, residual)
@@ -52,6 +52,20 @@ def go_down(energy: Energy, x: FloatArray, ways: Sequence[Way], residual: float)
         assert failure is not None
         raise failure
     return found[0] if len(found) == 1 else min(found, key=lambda one: energy(one[0])[0])
+
+
+def _remember(energy: Energy) -> Energy:
+    """The same, without asking twice for a point: several searches begin at one, and go on where others ended."""
+    known: list[tuple[FloatArray, tuple[float, float]]] = []
+
+    def recall(x: FloatArray) -> tuple[float, float]:
+        for point, value in known:
+            if point is x:
+                return value
+        known.append((x, energy(x)))
+        return known[-1][1]
+
+    return recall
 
 
 def search_line(
