@@ -95,8 +95,8 @@ class ConjugateGradients:
             _coarsen(rows.start, rows.columns, self._blocks, self._order, self._start, self._owner, self._arms, coarse)
         return coarse
 
-    def solve(self, b: FloatArray, tolerance: float) -> FloatArray:
-        """x with |A x - b| <= tolerance |b| in the norm of the preconditioner."""
+    def solve(self, b: FloatArray, tolerance: float, most: int | None = None) -> FloatArray:
+        """x with |A x - b| <= tolerance |b| in the norm of the preconditioner, or as far as `most` iterations go."""
         n = self._rows.pattern.count
         x = np.zeros((n, 3))
         threads = get_num_threads()
@@ -106,7 +106,7 @@ class ConjugateGradients:
                 self._rows.start, self._rows.columns, self._blocks, self._inverse,
                 self._order, self._start, self._owner, self._arms, self._coarse, *self._springs, *self._joined,
                 b.reshape(n, 3), x, np.zeros((4, n, 3)), np.zeros((4, len(self._joined[0]), 3)),
-                tolerance, self._max_iterations,
+                tolerance, self._max_iterations if most is None else most,
             )  # fmt: skip
         finally:
             set_num_threads(threads)
