@@ -52,7 +52,7 @@ class OldMatrix(FullNewton):
         old = Old(self.stiffen(step, x), gain=old.gain)
         go = self._solve(old, r, _digits(goal, size))
         error, end, before = spread(go, x, self.system), x, np.inf
-        old = old._replace(gain=float(np.clip(self.rms(go) / max(self.rms(d), 1e-300), *_GAIN)))
+        old = old._replace(gain=float(np.clip(self.rms(go) / max(wrong * self.rms(d), 1e-300), *_GAIN)))
         if self.rms(go) <= SMALL * goal:
             return Found(error, None, old)
         for _ in range(_MOST):
