@@ -18,6 +18,7 @@ from supple.cubature.product_problem import ProductProblem
 from supple.cubature.skinned_problem import CornerForces
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.elastic import Body, elastic_gradient
+from supple.linalg.turns import turn, turn_back
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
@@ -45,12 +46,13 @@ def offered_skinned_problem(
     body: Body, rig: SkinnedRig, elements: ElementMap, basis: Basis, samples: SkinnedSamples, who: IntArray
 ) -> ProductProblem:
     """Forces before skinning at samples of a basis, of the elements `who` (ascending) on offer."""
-    scales, total = energy_scales(basis), np.empty((samples.count, basis.rank))
-    for k, (number, q) in enumerate(zip(samples.which, samples.coordinates.T, strict=True)):
+    scales, pulled = energy_scales(basis), np.empty((samples.count, len(basis.columns)))
+    lifted = (basis.columns @ samples.coordinates).T
+    for k, number in enumerate(samples.which):
         A, t = rig.frames(samples.poses[number])
-        x = np.einsum("nij,nj->ni", A, rig.rest + basis.lift(q)) + t
-        pulled = np.einsum("nji,nj->ni", A, elastic_gradient(body.parts, x))
-        total[k] = scales * (basis.columns.T @ pulled.ravel())
+        x = turn(A, rig.rest + lifted[k].reshape(-1, 3)) + t
+        pulled[k] = turn_back(A, elastic_gradient(body.parts, x)).ravel()
+    total = scales * (pulled @ basis.columns)
     columns = basis.columns.reshape(len(basis.mass), 3, basis.rank)
     corners = CornerForces(elements, rig, basis, samples)
     maps = _Maps(

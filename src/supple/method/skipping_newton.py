@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.overlay import Merger
+from supple.linalg.turns import turn, turn_back
 from supple.solve.increment import Increment, sum_fields
 from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
@@ -81,10 +82,10 @@ class FullNewton:
         """A⁻¹ b over the unknowns; Q A⁻¹ Qᵀ b where vertices have turned by Q, (n, 3, 3), since A was made."""
         Q = None if turns is None else turns[self.system.map.free]
         if Q is not None:
-            b = np.einsum("nji,nj->ni", Q, b.reshape(-1, 3)).ravel()
+            b = turn_back(Q, b.reshape(-1, 3)).ravel()
         d = solve(b)
         if Q is not None:
-            d = np.einsum("nij,nj->ni", Q, d.reshape(-1, 3)).ravel()
+            d = turn(Q, d.reshape(-1, 3)).ravel()
         d[self.system.map.locked] = 0.0
         return d
 
