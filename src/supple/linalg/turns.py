@@ -1,4 +1,4 @@
-"""Vectors turned by matrices of their own, all of them in one pass: numpy's sums over indices take ten times as long."""
+"""Vectors turned by matrices of their own, in one pass: numpy's sums over indices take ten times as long."""
 
 import numpy as np
 from numba import njit
