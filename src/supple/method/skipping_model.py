@@ -168,7 +168,7 @@ class LearnedModel:
         them. `defect` (r,) acts on the coordinates besides.
         """
         e, s = self._elements, self._scratch
-        if not np.array_equal(self._pulled[0], load):
+        if self._pulled[0] is not load and not np.array_equal(self._pulled[0], load):
             self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
         if defect is not None:
