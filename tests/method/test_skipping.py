@@ -246,7 +246,8 @@ def test_checks_teach_a_better_subspace_without_a_full_step(monkeypatch):
     assert sum(news) < 0.5 * sum(olds)
 
 
-def test_a_matrix_that_knows_nothing_of_the_body_is_found_out():
+@pytest.mark.parametrize("linear_solver", ["direct", "pcg"])
+def test_a_matrix_that_knows_nothing_of_the_body_is_found_out(linear_solver):
     """By full steps, which it would call settled at once, and by checks, whose estimates it would make small."""
     body = thin_beam(40)
 
@@ -254,7 +255,8 @@ def test_a_matrix_that_knows_nothing_of_the_body_is_found_out():
         angle = 2.0 * np.pi * time / 0.5
         return Gravity(np.array([0.0, -3.0 * np.cos(angle), 2.0 * np.sin(angle)]))
 
-    solver, exact = SkippingSolver(body, integrator="static"), FullSolver(body, integrator="static", tolerance=1e-8)
+    solver = SkippingSolver(body, integrator="static", linear_solver=linear_solver)
+    exact = FullSolver(body, integrator="static", tolerance=1e-8)
     states, reports = run(solver, 30, force=sway)
     first = next(k for k, report in enumerate(reports) if report.kind == "reduced")
     for k in (first - 3, first):
@@ -268,8 +270,8 @@ def test_a_matrix_that_knows_nothing_of_the_body_is_found_out():
         error = rms(solver.positions(new) - true, body.mass) / new.scale
         assert error < 1e-2
         if report.kind == "reduced":
-            assert report.skip.corrected
-            assert error < 0.2 * 1e-2
+            assert report.skip.corrected == (linear_solver == "direct")  # gradients know by another matrix at once
+            assert error < 0.2 * 1e-2 or not report.skip.corrected
             bare, unseen = solver.step(replace(begin, memory=memory, interval=99), step)
             assert not unseen.skip.checked
             before = rms(solver.positions(bare) - true, body.mass) / new.scale

@@ -8,6 +8,7 @@ from helpers import DOWN
 from rig_helpers import moment, shifted, skinned
 
 from supple.elastic import Damping
+from supple.linalg.direct import Pardiso
 from supple.method import FullSolver, skipping_learning
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_measure import rms
@@ -47,6 +48,39 @@ def run(solver, inputs, steps: int, state=None, first: int = 0):
 def test_bones_that_sway_are_followed_by_reduced_steps(monkeypatch, integrator, mode, share):
     monkeypatch.setattr(skipping_learning, "_EVERY", 0)  # so that rules are trained
     check_sway(integrator, share, *rod(mode))
+
+
+def test_conjugate_gradients_check_and_correct_static_flesh_without_a_factor(monkeypatch):
+    """As full statics goes without one; what they estimate is within a factor of three of the error of a step."""
+    monkeypatch.setattr(skipping_learning, "_EVERY", 0)
+    bent, rig, held, body = rod()
+    solver = SkippingSolver(body, integrator="static", linear_solver="pcg", rig=rig, tolerance=1e-3)
+    exact = FullSolver(body, integrator="static", tolerance=1e-9, rig=rig)
+
+    def at(j: int):
+        return moment(H * j, held, (0.3 + 0.003 * j) * np.sin(2.0 * np.pi * j / 50.0) * bent, DOWN)
+
+    def inputs(k: int) -> Inputs:
+        return Inputs(at(k), at(k + 1))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pardiso, "factor", None)
+        states, reports = run(solver, inputs, 100)
+    assert sum(report.kind == "reduced" for report in reports) > 70
+    checked = [k for k, report in enumerate(reports) if report.skip.checked]
+    corrected = [k for k in checked if reports[k].skip.corrected]
+    assert corrected
+    assert len(checked) > len(corrected)
+    for k in checked:
+        true = exact.step(exact.from_full(*solver.to_full(states[k])), inputs(k))[0].x
+        new, scale = states[k + 1], states[k + 1].scale
+        if k in corrected:
+            assert rms(solver.positions(new) - true, body.mass) < 0.2 * 1e-3 * scale
+            new, report = solver.step(replace(states[k], interval=99), inputs(k))
+            if report.skip.checked:  # bones do something new
+                continue
+        error = rms(solver.positions(new) - true, body.mass) / scale
+        assert reports[k].estimated_error / 3.0 < error < 3.0 * reports[k].estimated_error
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ __all__ = ["run", "run_head"]
 
 _SIZES = {"small": 4_000, "paper": 165_941}  # tets
 _STEPS = {"small": (200, 100), "paper": (1000, 600)}  # of the calm head and of the one that shakes
-_ASKED = (Asked("paper"), Asked("paper", 1.5), Asked("checks"))
+_ASKED = (Asked("paper"), Asked("paper", 1.5), Asked("checks"), Asked("checks", 3.0))
 
 
 def run(

@@ -27,8 +27,9 @@ _HEAD = {"small": _Study((1_500, 3_000), 2, 60), "paper": _Study((20_256, 165_94
 _ASKED = (Asked("paper"), Asked("checks"))
 
 
-def run(size: str, steps: int | None = None, only: str = "") -> Iterator[Row]:
-    """Rows of the benchmark at size "small" or "paper", of so many of the longest steps.
+def run(size: str, steps: int | None = None, only: str = "", reference: int | None = None) -> Iterator[Row]:
+    """Rows of the benchmark at size "small" or "paper", of so many of the longest steps, `reference` of all in full
+    space.
 
     Rows are asked for by case, estimator and throttle, tets as they were asked for and step in seconds.
     """
@@ -36,10 +37,10 @@ def run(size: str, steps: int | None = None, only: str = "") -> Iterator[Row]:
     warm_up(make_head(1_000, 20), _ASKED)
     yield from (fill({**row, "case": "beam"}) for row in TABLE_1)
     for tets, dt, count in list_runs(_BEAM[size], steps):
-        yield from _measure("beam", partial(make_beam, tets, count, dt, error=dt), (tets, dt), only)
+        yield from _measure("beam", partial(make_beam, tets, count, dt, error=dt), (tets, dt), only, reference)
     yield from (fill({**row, "case": "head"}) for row in TABLE_2)
     for tets, dt, count in list_runs(_HEAD[size], steps):
-        yield from _measure("head", partial(make_head, tets, count, dt, error=1e-4), (tets, dt), only)
+        yield from _measure("head", partial(make_head, tets, count, dt, error=1e-4), (tets, dt), only, reference)
 
 
 def list_runs(study: _Study, steps: int | None) -> list[tuple[int, float, int]]:
@@ -49,7 +50,9 @@ def list_runs(study: _Study, steps: int | None) -> list[tuple[int, float, int]]:
     return in_space + [(study.tets[0], 0.01 / 2**k, usual * 2**k) for k in range(1, study.halvings + 1)]
 
 
-def _measure(name: str, make: Callable[[], Case], which: tuple[int, float], only: str) -> Iterator[Row]:
+def _measure(
+    name: str, make: Callable[[], Case], which: tuple[int, float], only: str, reference: int | None
+) -> Iterator[Row]:
     asked = [one for one in _ASKED if is_asked(only, name, one.estimator, one.throttle, *which)]
-    runs = measure(make(), asked) if asked else ()
+    runs = measure(make(), asked, reference=reference) if asked else ()
     yield from (fill({**one.row, "case": name}) for one in runs)

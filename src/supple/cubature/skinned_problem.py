@@ -17,7 +17,7 @@ from supple.elastic import Body
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
-__all__ = ["RecordedForces", "recorded_problem", "skinned_problem"]
+__all__ = ["CornerForces", "RecordedForces", "recorded_problem", "skinned_problem"]
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ FloatArray = NDArray[np.float64]
 def skinned_problem(body: Body, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples) -> ProductProblem:
     """Pulled-back forces of samples in the energy norm of a diagonalised basis."""
     elements = ElementMap(body)
-    return ProductProblem(_CornerMaps(elements, basis), _CornerForces(elements, rig, basis, samples))
+    return ProductProblem(_CornerMaps(elements, basis), CornerForces(elements, rig, basis, samples))
 
 
 class RecordedForces:
@@ -47,7 +47,7 @@ class RecordedForces:
         cls, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples, elements: ElementMap, who: slice | IntArray
     ) -> "RecordedForces":
         """Those of the elements `who` at samples in the coordinates of a basis."""
-        return cls(_CornerForces(elements, rig, basis, samples).at(who, slice(None)))
+        return cls(CornerForces(elements, rig, basis, samples).at(who, slice(None)))
 
     def at(self, who: slice | IntArray, samples: slice | IntArray) -> NDArray[np.float32]:
         """Of some elements in some samples, (k, 12, t)."""
@@ -73,7 +73,7 @@ class _CornerMaps:
         return self._columns[tets].reshape(len(tets), 12, self.width)
 
 
-class _CornerForces:
+class CornerForces:
     """A_cᵀ f_c of elements' corners [N], evaluated when asked for."""
 
     def __init__(self, elements: ElementMap, rig: SkinnedRig, basis: Basis, samples: SkinnedSamples) -> None:

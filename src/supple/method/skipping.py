@@ -47,7 +47,7 @@ from supple.method.skipping_still import StillSteps, Taken
 from supple.method.solver import Arrays, Report, Skip
 from supple.method.state import FullState
 from supple.rig import SkinnedRig
-from supple.solve.forces import external_force
+from supple.solve.forces import Force, Gravity, external_force
 from supple.solve.inputs import Inputs
 from supple.solve.stopwatch import Stopwatch
 from supple.subspace.window import Window
@@ -58,7 +58,7 @@ FloatArray = NDArray[np.float64]
 _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 # Share of the tolerance that corrections of a full step and of a static one may leave
-_LEFT, _LEFT_STATIC = 0.01, 0.03
+_LEFT, _LEFT_STATIC = 0.01, 0.1
 _SMALL = 0.15  # of the tolerance: errors up to which static steps are checked half as often
 
 
@@ -121,6 +121,7 @@ class SkippingSolver:
         self._learner = Learner(self._carrier, self._steps, integrator, max_rank)
         self._correcting = Correcting(self._learner, self._steps)
         self._space = FullSpace(self._carrier, self._full, integrator)
+        self._weight = b"", np.zeros(0)
 
     def start(self, inputs: Inputs | None = None) -> SkippingState:
         return self._begin(self._full.start(inputs))
@@ -140,7 +141,7 @@ class SkippingSolver:
         now = situation_of(state.memory.situation, state.live, state.live.pins(self.body.pins), inputs.duration)
         if now != state.memory.situation:
             state = remember_situation(state, now, self._lift(state), self.body.mass)
-        load = external_force(state.live.forces(inputs.end.forces), self.body.mass)
+        load = self._load_of(state.live.forces(inputs.end.forces))
         jumps, state = follow_load(state, load)
         if self._carrier.rig is not None:
             starts, state = follow_pose(state, self._carrier.pose(inputs.begin), self._carrier.pose(inputs.end))
@@ -195,6 +196,15 @@ class SkippingSolver:
     def _lift(self, state: SkippingState) -> FullState:
         """The motion of every vertex."""
         return self._steps.lift(state) if state.full is None else replace(state.full, live=state.live)
+
+    def _load_of(self, forces: tuple[Force, ...]) -> FloatArray:
+        """Forces on the vertices [N], (n, 3); weight alone, which seldom changes, is kept."""
+        if len(forces) != 1 or not isinstance(forces[0], Gravity):
+            return external_force(forces, self.body.mass)
+        key = np.asarray(forces[0].acceleration).tobytes()
+        if key != self._weight[0]:
+            self._weight = key, external_force(forces, self.body.mass)
+        return self._weight[1]
 
     def _measure(self, inputs: Inputs, scale: float) -> Measure:
         return Measure.of(self._integrator, inputs.duration, scale)

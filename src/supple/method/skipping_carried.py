@@ -17,6 +17,7 @@ from supple.cubature.problem import IntArray, Problem
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.elastic import Body, Pins
 from supple.linalg.rigid import fit_rigid
+from supple.linalg.turns import turn, turn_back
 from supple.method.skipping_model import Learned, LearnedModel, Placed
 from supple.rig import SkinnedRig
 from supple.solve.inputs import Inputs, Moment
@@ -57,7 +58,7 @@ class Carrier:
         elif self._static:
             u = self.rig.pull_back(pose, x) - self.rig.rest
         else:
-            u = np.einsum("nji,nj->ni", self.rig.turns(pose), x - self.rig.positions(pose))
+            u = turn_back(self.rig.turns(pose), x - self.rig.positions(pose))
         u[pins.vertices] = np.where(pins.held, 0.0, u[pins.vertices])
         return np.asarray(u)
 
@@ -81,7 +82,7 @@ class Carrier:
         if self.rig is None:
             return None
         Q = self._axes(pose)
-        return Placed(self.rig.positions(pose) + np.einsum("nij,nj->ni", Q, learned.offset), Q)
+        return Placed(self.rig.positions(pose) + turn(Q, learned.offset), Q)
 
     def _axes(self, pose: FloatArray) -> FloatArray:
         """A or Q, (n, 3, 3)."""

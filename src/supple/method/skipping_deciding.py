@@ -88,6 +88,8 @@ def follow_load(state: SkippingState, load: FloatArray) -> tuple[bool, SkippingS
     """Whether loads [N], (n, 3), jump in this step, and the state that knows them."""
     if state.load is None or state.trend is None:
         return True, replace(state, load=load, trend=np.zeros_like(load))
+    if load is state.load and not state.trend.any():
+        return False, state
     trend = load - state.load
     return _jumps(trend, state.trend), replace(state, load=load, trend=trend)
 

@@ -6,57 +6,35 @@ factor preconditions, still cost less than a new one.
 """
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.blocks import BlockRows
-from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.reused import ReusedFactor, conjugate
-from supple.solve.increment import Increment, sum_fields
+from supple.method.skipping_newton import SMALL, Found, FullNewton, Old, spread, stretch
+from supple.solve.increment import Increment
 from supple.solve.linear import DIRECT_AT_MOST, make_linear_solver
-from supple.solve.stopwatch import Stopwatch
 from supple.solve.system import System
 
-__all__ = ["Corrected", "OldFactor"]
+__all__ = ["OldFactor"]
 
 FloatArray = NDArray[np.float64]
-_CONTRACTS = 0.4  # corrections that shrink less ask for a new factor
-_MOST = 8  # corrections
+_CONTRACTS = 0.5  # corrections that shrink less ask for the matrix of the moment
+_DIVERGES = 3.0  # corrections that grow more lead astray
+_WRONG = 10.0  # times that a factor is wrong which knows nothing of the body
+_MOST = 8  # corrections after a check's own
 _INEXACT = 1e-2  # digits of an iterative solver
 _ROUGH = 0.1  # digits of conjugate gradients within Newton's method
 _PATIENCE = 2.5e-3  # of the unknowns: the square of iterations that take about a third of a factor's time
 _PATIENCES = 3  # that all solutions together may take before there is a new one
 
 
-class Old(NamedTuple):
-    """A matrix whose factor is used again."""
-
-    matrix: FloatArray | None
-    turns: FloatArray | None = None
-    """How vertices have turned since it was made, (n, 3, 3); None where they have not."""
-    spent: int = 0
-    """Iterations of conjugate gradients that another one would have saved."""
-
-
-class Corrected(NamedTuple):
-    """A full step by an old factor."""
-
-    x: FloatArray
-    old: Old
-    """What the factor is of at the end."""
-    corrections: int
-    residual: float
-    """Before the last correction, relative to the forces that act."""
-
-
-class OldFactor:
+class OldFactor(FullNewton):
     """Solves with a remembered matrix of a system; it is factorised when another one was used before."""
 
     def __init__(self, system: System, mass: FloatArray) -> None:
-        self.system = system
-        self._share = np.repeat(mass[system.map.free] / mass.sum(), 3)
+        super().__init__(system, mass)
         name = "direct" if system.unknowns <= DIRECT_AT_MOST else system.solver_name
         self._linear = make_linear_solver(name, system.map.pattern, system.points, system.reach)
         self._matrix: FloatArray | None = None
@@ -69,19 +47,12 @@ class OldFactor:
             self._matrix = None  # should it fail, there is none
             self._linear.prepare(matrix)
             self._matrix = matrix
-        Q = None if turns is None else turns[self.system.map.free]
-        if Q is not None:
-            b = np.einsum("nji,nj->ni", Q, b.reshape(-1, 3)).ravel()
-        d = self._linear.solve(b, _INEXACT)
-        if Q is not None:
-            d = np.einsum("nij,nj->ni", Q, d.reshape(-1, 3)).ravel()
-        d[self.system.map.locked] = 0.0
-        return d
+        return self.turned(lambda r: self._linear.solve(r, _INEXACT), b, turns)
 
     def approach(
         self, current: FloatArray | None, old: Old, b: FloatArray, first: FloatArray | None = None
     ) -> tuple[FloatArray, Old]:
-        """The same with the `current` matrix, to a digit, by conjugate gradients that the old factor preconditions, or
+        """A⁻¹ b with the `current` matrix, to a digit, by conjugate gradients that the old factor preconditions, or
         by a new one where these take too long or have taken as long already; by the old one alone where there is no
         current one. `first` is what the old one makes of b, where that is known."""
         if current is None or current is old.matrix:
@@ -103,54 +74,46 @@ class OldFactor:
     def _rows(self) -> BlockRows:
         return BlockRows.build(self.system.map.pattern)
 
-    def rms(self, d: FloatArray) -> float:
-        """Root of the mean square, by mass, of a displacement over the unknowns [m]."""
-        return float(np.sqrt(self._share @ (d * d)))
+    def find(self, step: Increment, old: Old, x: FloatArray, r: FloatArray, goal: float) -> Found:
+        """A second residual tells how far the factor is wrong along its own answer, for it may be old."""
+        d, _ = self.approach(None, old, r)
+        end = x - spread(d, x, self.system)
+        left = step.gradient(end)
+        wrong, fallback = stretch(d, r, left), old
+        before, error = self.rms(wrong * d), spread(wrong * d, x, self.system)
+        if wrong >= _WRONG:  # nor would a full step by such a factor know anything
+            error, fallback = np.full_like(x, np.inf), Old(None)
+        elif before <= SMALL * goal:
+            return Found(error, None, old)
+        elif not old.spent:
+            found = self._correct_alone(step, old, (end, left, before), goal)
+            if found is not None:
+                return Found(x - found, found, old)
+        end, left, before, current = x, r, np.inf, self.stiffen(step, x)
+        for _ in range(_MOST):
+            go, old = self.approach(current, old, left, d)
+            length, end = self.rms(go), end - spread(go, x, self.system)
+            if not length < _DIVERGES * before:
+                break
+            before, left = length, step.gradient(end)
+            d, _ = self.approach(None, old, left)
+            if (1.0 if old.matrix is current else max(1.0, wrong)) * self.rms(d) <= goal:
+                return Found(x - end, end, old)
+        return Found(error, None, fallback)  # a matrix from where corrections went astray is none to go on with
 
-    def correct(
-        self, step: Increment, x: FloatArray, old: Old, goal: float, watch: Stopwatch, share: float = 0.0
-    ) -> Corrected | None:
-        """The minimum of a step from x [m], (n, 3), on, until what is left is below `goal` [m], or that share of all
-        the way, by the corrections' own rate; None where that does not come about."""
-        free, before, acting, start = self.system.map.free, np.inf, 0.0, x
-        current = None if old.matrix is not None else self._stiffen(step, x, watch)
-        for count in range(1, _MOST + 1):
-            with watch.phase("assembly"):
-                terms = step.terms(x)
-                gradient = step.map.unknowns(sum_fields(terms.values()))
-            size = float(np.linalg.norm(gradient))
-            if not np.isfinite(size):
-                return None
-            acting = acting or _size_acting(step, terms)
-            try:
-                with watch.phase("solve"):
-                    d, old = self.approach(current, old, gradient)
-            except NotPositiveDefinite:
-                return None
-            x = x.copy()
-            x[free] -= d.reshape(-1, 3)
+    def _correct_alone(
+        self, step: Increment, old: Old, corrected: tuple[FloatArray, FloatArray, float], goal: float
+    ) -> FloatArray | None:
+        """Positions [m], (n, 3), within `goal` [m] of a step's end by the old factor alone, on from where a correction
+        of some length [m] has left a residual; None where it leads elsewhere."""
+        end, left, before = corrected
+        for _ in range(_MOST):
+            d, _ = self.approach(None, old, left)
             length = self.rms(d)
-            rate = length / before if np.isfinite(before) else 0.5
-            known = current is not None or np.isfinite(before)  # one answer of an old factor tells nothing of the next
-            most = max(goal, share * self.rms((x - start)[free].ravel())) if share else goal
-            if known and rate < 1.0 and rate / (1.0 - rate) * length <= most:
-                return Corrected(x, old, count, size / acting)
-            if rate > _CONTRACTS and np.isfinite(before):
-                if current is not None and rate > 1.0:
-                    return None
-                current, length = self._stiffen(step, x, watch), np.inf if current is None else length
-            before = length
+            if not length < _CONTRACTS * before:
+                return None
+            end = end - spread(d, end, self.system)
+            if length * length <= goal * before:
+                return end  # what is left shrinks on at this rate
+            before, left = length, step.gradient(end)
         return None
-
-    def _stiffen(self, step: Increment, x: FloatArray, watch: Stopwatch) -> FloatArray:
-        """A new matrix at x [m], (n, 3)."""
-        with watch.phase("assembly"):
-            matrix = np.empty(self.system.map.pattern.nonzeros)
-            step.stiffen(x, matrix, project=False)
-        return matrix
-
-
-def _size_acting(step: Increment, terms: dict[str, FloatArray]) -> float:
-    """Size of the elastic and the external forces [N]."""
-    sizes = [float(np.linalg.norm(step.map.unknowns(terms[name]))) for name in ("elastic force", "external force")]
-    return max(sum(sizes), 1e-300)

@@ -269,9 +269,8 @@ class Learner:
             kept = tuple(one._replace(tried=one.tried and one.rule is not used) for one in memory.kept)
             memory = replace(memory, kept=kept)
         old = memory.progress
-        return replace(
-            memory, progress=Progress(avoided=old.avoided, rank=old.rank, enough=old.enough, spent=old.spent)
-        )
+        progress = Progress(avoided=old.avoided, rank=old.rank, enough=old.enough, spent=old.spent, gain=old.gain)
+        return replace(memory, progress=progress)
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""

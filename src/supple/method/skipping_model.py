@@ -15,6 +15,7 @@ from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.linalg.dense import cholesky
+from supple.linalg.turns import turn, turn_back
 from supple.method.full_drag import mean_edge
 from supple.method.look_ahead import shorten
 from supple.method.reduced_newton import CONVERGED, Scratch, is_large, square_kernel
@@ -123,12 +124,12 @@ class LearnedModel:
             field = np.asarray(self.learned.basis.single @ q.astype(np.float32), np.float64).reshape(-1, 3)
         else:
             field = self.learned.basis.lift(q, vertices)
-        return np.asarray(np.einsum("nij,nj->ni", self._turn if vertices is None else self._turn[vertices], field))
+        return np.asarray(turn(self._turn if vertices is None else self._turn[vertices], field))
 
     def pull(self, force: FloatArray) -> FloatArray:
         """What forces on the vertices (n, 3) do to the coordinates, (r,)."""
         if self._turn is not None:
-            force = np.einsum("nji,nj->ni", self._turn, force)
+            force = turn_back(self._turn, force)
         if self._rough:
             return np.asarray(self.learned.basis.single.T @ force.ravel().astype(np.float32), np.float64)
         return np.asarray(self.learned.basis.columns.T @ force.ravel())
@@ -167,7 +168,7 @@ class LearnedModel:
         them. `defect` (r,) acts on the coordinates besides.
         """
         e, s = self._elements, self._scratch
-        if not np.array_equal(self._pulled[0], load):
+        if self._pulled[0] is not load and not np.array_equal(self._pulled[0], load):
             self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
         if defect is not None:

@@ -62,6 +62,8 @@ class Progress(NamedTuple):
     """Reduced steps before the last training in the midst of them."""
     spent: int = 0
     """Iterations of conjugate gradients that a newer matrix would have saved."""
+    gain: float = 0.0
+    """What a look by a few iterations misses of an error: the whole over what it finds, when both were known last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ class Memory:
     """That the next full step is tested with."""
     learned: Learned | None = None
     matrix: FloatArray | None = None
-    """Upper triangle of a full step's matrix, whose factor is used again."""
+    """Upper triangle of a full step's matrix, which is used again."""
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
     kept: tuple[Kept, ...] = ()

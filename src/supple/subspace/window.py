@@ -66,6 +66,7 @@ class Window:
         kept = min(rank, int(np.count_nonzero(squares > _NOISE**2 * max(squares[0], 0.0))))
         singular = np.sqrt(squares[:kept])
         columns = np.stack([u.ravel() for u in self.fields], axis=1) @ (directions[:, :kept] / singular)
-        root = np.sqrt(np.repeat(self.mass, 3))[:, None]
-        columns = np.linalg.qr(root * columns)[0] / root
+        metric = np.repeat(self.mass, 3)[:, None]
+        for _ in range(2):  # nearly orthonormal as they are: by Cholesky's factor of their products, a third of a QR
+            columns = columns @ np.linalg.inv(np.linalg.cholesky(columns.T @ (metric * columns))).T
         return Basis(columns, self.mass, f"principal components of {len(self)} full steps", singular)
