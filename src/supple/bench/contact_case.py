@@ -34,7 +34,7 @@ class Case:
     learned: FloatArray
     """Poses to learn from, one after another from rest on, (t, p)."""
     played: FloatArray
-    """Poses to play, none of them learned from, (f, p); in time, what falls is at rest as it begins."""
+    """Poses to play, none of them learned from, (f, p)."""
     rank: int
     """Of shapes; columns of contact forces come in addition."""
     paper: Row
@@ -111,7 +111,7 @@ def make_case(name: str, size: str) -> Case:
     keys = np.array([rig.neutral, *(far * character.poses[key] for key in sketch.keys)])
     evenly = np.linspace(0.0, 1.0, poses + 1)[1:]
     learned = _go_through(keys, np.sqrt(evenly) if len(keys) == 2 else evenly)  # contact comes late on a single way
-    way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0) ** 2
+    way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0)
     return Case(
         name, body, rig, learned, _go_through(keys, 0.98 * way), rank, sketch.paper,
         1.0 if is_static else 1.0 / 60.0, sketch.integrator,
