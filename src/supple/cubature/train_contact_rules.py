@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _CLOSER = 0.8  # share of what would do if errors of looks held out went with those of the others
 _TRIES = 4  # rules of a pose, each fitted more closely than the one before
+_RINGS = 2  # edges from known contacts within which a rule that takes all of them looks for more
 _SLIGHT = 0.01  # share of the largest force of two bones in any look below which it is that share that errors count by
 _ALIKE = 1e-3  # share of the size of a bone's flesh within which relative poses are the same
 
@@ -224,17 +225,18 @@ def _train_one(
 
 
 def _take_all(flesh: Flesh, some: Sequence[Look]) -> tuple[IntArray, FloatArray]:
-    """All contacts, each for itself, and the vertices beside theirs, which begin at the same triangles.
+    """All contacts, each for itself, and the vertices near theirs, which begin at the same triangles.
 
     Few contacts that just begin to touch say nothing of the next ones, and cost nothing to look at.
     """
-    known = _first_pairs(some)
-    faces = flesh.triangles[np.isin(flesh.triangles, known[:, 0]).any(axis=1)]
-    corners = faces[:, [0, 1, 2, 0, 1, 2]].ravel(), faces[:, [1, 2, 0, 2, 0, 1]].ravel()
-    edges = np.column_stack(corners)[np.isin(corners[0], known[:, 0])]
-    beside = np.column_stack([edges[:, 1], known[np.searchsorted(known[:, 0], edges[:, 0]), 1]])
-    _, first = np.unique(np.concatenate([known[:, 0], beside[:, 0]]), return_index=True)
-    pairs = np.concatenate([known, beside])[first].astype(np.int32)
+    pairs = _first_pairs(some)
+    for _ in range(_RINGS):
+        faces = flesh.triangles[np.isin(flesh.triangles, pairs[:, 0]).any(axis=1)]
+        begin, end = faces[:, [0, 1, 2, 0, 1, 2]].ravel(), faces[:, [1, 2, 0, 2, 0, 1]].ravel()
+        known = np.isin(begin, pairs[:, 0])
+        place = np.searchsorted(pairs[:, 0], begin[known])
+        wider = np.concatenate([pairs, np.column_stack([end[known], pairs[place, 1]])])
+        pairs = wider[np.unique(wider[:, 0], return_index=True)[1]].astype(np.int32)
     return pairs, np.ones(len(pairs))
 
 

@@ -70,14 +70,17 @@ def _place(q, places, wanted):
 def lead(q, vertices, triangle, skin, places):
     """The triangles (m,) that vertices (m,) are at, led there from others (m,), at coordinates q; around both all is
     placed."""
+    triangle, some = triangle.copy(), np.arange(len(vertices))
     for slide in range(SLIDES + 1):
-        new = list_reads(vertices, triangle, skin, places.slots, places.room, places.size[0])
+        new = list_reads(vertices[some], triangle[some], skin, places.slots, places.room, places.size[0])
         if len(new):
             _place(q, places, new)
-        now = slide_on(vertices, triangle, places.x, skin)
-        if slide == SLIDES or (now == triangle).all():
+        now = slide_on(vertices[some], triangle[some], places.x, skin)
+        moved = now != triangle[some]
+        if slide == SLIDES or not moved.any():
             break
-        triangle = now
+        triangle[some] = now
+        some = some[moved]  # the others are where they stay
     return triangle
 
 
