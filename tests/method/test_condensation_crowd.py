@@ -38,7 +38,7 @@ def test_a_body_that_is_full_stays_so_until_a_region_is_clearly_cheaper() -> Non
         stays.append(judge.stays(state, few))
     assert not stays[0]
     assert stays == [weight > crowd._AGAIN for weight in weights]
-    between = [weight for weight in weights if crowd._AGAIN < weight <= 1.0]
+    between = [weight for weight in weights if crowd._AGAIN < weight <= crowd._MOST]
     assert between
 
 
