@@ -284,11 +284,11 @@ class CondensationSolver:
 
     def _let_go(self, state: CondensedState, inputs: Inputs) -> CondensedState:
         """The state with those vertices back in the subspace that no oracle holds."""
-        if not len(state.full):
+        crowd = self._tools.crowd
+        if not len(state.full) or (crowd is not None and crowd.rests(state)):
             return state
         duration = 0.0 if self.is_static else inputs.duration
         held = self._tools.oracle.hold(Sight(self._ground, state, duration))
-        crowd = self._tools.crowd
         return state if crowd is not None and crowd.stays(state, held) else fold_back(state, self._ground, held)
 
     def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:

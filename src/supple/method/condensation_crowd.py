@@ -23,6 +23,7 @@ _REST = 4.0  # times as much that the full solver takes at rest
 _SMALL = 5000  # tets below which steps take few milliseconds either way
 _MOST = 1.25  # of the full solver's work that a region may take
 _AGAIN = 0.9  # of it, that a region must stay below to be taken again
+_ASKED = 8  # steps after which a body that is full is asked whether it must be: asking takes a tenth of a step
 
 
 class Crowded(Exception):
@@ -46,6 +47,11 @@ class Crowd:
     def forbids(self, region: Region) -> bool:
         """Whether a step in it had better be the full solver's."""
         return len(self._ground.body.mesh.tets) >= _SMALL and self.weigh(region) > _MOST
+
+    def rests(self, state: CondensedState) -> bool:
+        """Whether a body that is full is not asked in this step."""
+        large = len(self._ground.body.mesh.tets) >= _SMALL
+        return large and len(state.full) == self._ground.most and state.steps % _ASKED > 0
 
     def stays(self, state: CondensedState, held: NDArray[np.bool_]) -> bool:
         """Whether a body that is full goes on so, although only some vertices must be, (f,)."""
