@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supple.method.condensation_region import Ground, Region
 from supple.method.condensation_state import CondensedState
 
-__all__ = ["Crowd", "Crowded"]
+__all__ = ["Crowd"]
 
 # Measured on a figure between walls, 20,781 tets and 212 coordinates: where work by this count is 0.9 of full space's
 # it takes as long, where it is 1.12 to 1.16, 0.7 to 1.2 times as long, for Newton's method takes fewer iterations;
@@ -24,10 +24,6 @@ _SMALL = 5000  # tets below which steps take few milliseconds either way
 _MOST = 1.25  # of the full solver's work that a region may take
 _AGAIN = 0.9  # of it, that a region must stay below to be taken again
 _ASKED = 8  # steps after which a body that is full is asked whether it must be: asking takes a tenth of a step
-
-
-class Crowded(Exception):
-    """A region takes more work than the whole body: the step is the full solver's."""
 
 
 class Crowd:
