@@ -31,6 +31,7 @@ def test_a_body_that_is_full_stays_so_until_a_region_is_clearly_cheaper() -> Non
     state = judge.fill(CondensedState(condensed(radius=0.2).start().below))
     assert len(state.full) == ground.most
     np.testing.assert_allclose(state.motion[0], ground.rest[ground.movable], atol=1e-12)
+    assert not any(judge.rests(state._replace(steps=k)) for k in range(crowd._ASKED))  # it is small
     stays, weights = [], []
     for count in range(5, ground.most, 5):
         few = np.isin(state.full, tip(ground, count))
@@ -38,14 +39,26 @@ def test_a_body_that_is_full_stays_so_until_a_region_is_clearly_cheaper() -> Non
         stays.append(judge.stays(state, few))
     assert not stays[0]
     assert stays == [weight > crowd._AGAIN for weight in weights]
-    between = [weight for weight in weights if crowd._AGAIN < weight <= 1.0]
+    between = [weight for weight in weights if crowd._AGAIN < weight <= crowd._MOST]
     assert between
+
+
+def test_a_large_body_that_is_full_is_asked_every_eighth_step(monkeypatch) -> None:
+    monkeypatch.setattr(crowd, "_SMALL", 0)
+    body, model = bar()
+    ground = Ground(body, model.basis)
+    judge, below = crowd.Crowd(ground, is_static=False), condensed(radius=0.2).start().below
+    state = judge.fill(CondensedState(below))
+    asked = [k for k in range(17) if not judge.rests(state._replace(steps=k))]
+    assert asked == [0, 8, 16]
+    assert not judge.rests(CondensedState(below, steps=3))
 
 
 def test_crowded_steps_are_those_of_the_full_solver(monkeypatch) -> None:
     """More exact than the region would be; where little is full a region stays one."""
     body, regions = bar()[0], shape_of(condensed(radius=0.3))
     monkeypatch.setattr(crowd, "_SMALL", 0)
+    monkeypatch.setattr(crowd, "_MOST", 0.7)
     solver, full = condensed(radius=0.3), FullSolver(body, colliders=(Sphere(RADIUS),) * 2)
     states, reports = run(solver, 0.01, END)
     assert reports[-1].kind == "full"

@@ -15,24 +15,47 @@ from supple.linalg.pcg import invert_dense, invert_size
 __all__ = ["Coarse", "coarsen", "invert", "solve_coarse", "tie_springs"]
 
 FloatArray = NDArray[np.float64]
-Coarse = tuple[FloatArray, NDArray[np.int64], FloatArray]
-"""A factor (n, n), where its rows end and the roots of its pivots, (n,) each; or an inverse, and no roots."""
+Coarse = tuple[FloatArray, NDArray[np.int64], NDArray[np.int64], FloatArray]
+"""A factor (n, n) of unknowns in an order, where its rows end, and the roots of its pivots, (n,) each; or an inverse,
+and no roots."""
 _SPARSE = 0.25  # share of the work of a dense factor from which on that, in large blocks, takes no longer
 
 
 def invert(coarse: FloatArray, *, bends: bool) -> Coarse:
-    """What solves with a coarse matrix, (n, n): that of a body in domains has rows that end early.
+    """What solves with a coarse matrix, (n, n): that of a body in domains is mostly zeros.
 
     `bends`: by the sizes of its eigenvalues where it is not positive definite.
     """
-    ends, share = _find_ends(coarse)
+    order = _order(coarse)
+    factor = coarse[order][:, order]
+    ends, share = _find_ends(factor)
     if share < _SPARSE:
-        factor, root = coarse.copy(), np.empty(len(coarse))
+        root = np.empty(len(coarse))
         if envelope_factor(factor, ends, 0.0, root):
-            return factor, ends, root
+            return factor, order, ends, root
         if not bends:
             raise NotPositiveDefinite
-    return invert_size(coarse) if bends else invert_dense(coarse), ends, np.zeros(0)
+    return invert_size(coarse) if bends else invert_dense(coarse), order, ends, np.zeros(0)
+
+
+@njit(cache=True)
+def _order(matrix):
+    """Unknowns by how many others lie between them and the first, so that rows end early (Cuthill, McKee)."""
+    n, count = len(matrix), 0
+    order, seen = np.empty(n, np.int64), np.zeros(n, np.bool_)
+    for first in range(n):
+        if seen[first]:
+            continue
+        seen[first], order[count], done = True, first, count
+        count += 1
+        while done < count:
+            row = matrix[order[done]]
+            for j in range(n):
+                if row[j] != 0.0 and not seen[j]:
+                    seen[j], order[count] = True, j
+                    count += 1
+            done += 1
+    return order
 
 
 @njit(cache=True)
@@ -52,10 +75,14 @@ def _find_ends(matrix):
 @njit(cache=True, fastmath={"contract", "nsz"})
 def solve_coarse(coarse, moments, moves):
     """Fill the answer to moments, (n,)."""
-    matrix, ends, root = coarse
+    matrix, order, ends, root = coarse
     if len(root):
-        moves[:] = moments
-        envelope_solve(matrix, ends, root, moves)
+        ordered = np.empty_like(moments)
+        for i in range(len(order)):
+            ordered[i] = moments[order[i]]
+        envelope_solve(matrix, ends, root, ordered)
+        for i in range(len(order)):
+            moves[order[i]] = ordered[i]
         return
     moves[:] = 0.0
     for j in range(len(moments)):

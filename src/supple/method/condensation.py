@@ -16,7 +16,8 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated_model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings
-from supple.method.condensation_crowd import Crowd, Crowded
+from supple.method.condensation_again import Crowded, Overlap, Turned
+from supple.method.condensation_crowd import Crowd
 from supple.method.condensation_free import RIGID
 from supple.method.condensation_lookout import Lookout, Outrun
 from supple.method.condensation_oracle import Oracle, Sight
@@ -25,7 +26,7 @@ from supple.method.condensation_region import Ground
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_setup import Releasing, Seeing, make_oracle, make_steps
 from supple.method.condensation_state import CondensedState, fold_back
-from supple.method.condensation_step import CondensedStep, Overlap, Turned
+from supple.method.condensation_step import CondensedStep
 from supple.method.condensation_terms import Weights
 from supple.method.condensation_tools import Tools
 from supple.method.contact_samples import find_flesh
@@ -284,11 +285,11 @@ class CondensationSolver:
 
     def _let_go(self, state: CondensedState, inputs: Inputs) -> CondensedState:
         """The state with those vertices back in the subspace that no oracle holds."""
-        if not len(state.full):
+        crowd = self._tools.crowd
+        if not len(state.full) or (crowd is not None and crowd.rests(state)):
             return state
         duration = 0.0 if self.is_static else inputs.duration
         held = self._tools.oracle.hold(Sight(self._ground, state, duration))
-        crowd = self._tools.crowd
         return state if crowd is not None and crowd.stays(state, held) else fold_back(state, self._ground, held)
 
     def _step_full(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.linalg.bordered_solver import BorderedSolver
-from supple.method.condensation_crowd import Crowded
+from supple.method.condensation_again import Crowded, Overlap
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_loads import find_pushed, find_unbalance, push_full
 from supple.method.condensation_lookout import Lookout, Watched
@@ -37,7 +37,7 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["NEAR", "CondensedStep", "Overlap", "Turned"]
+__all__ = ["NEAR", "CondensedStep"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -45,14 +45,6 @@ _ROUGH = 1e-2  # residual at which a rough round ends
 NEAR = 0.05  #: share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
-
-
-class Overlap(Exception):
-    """A region has reached what contact rules look at: the step begins again, without those."""
-
-
-class Turned(Exception):
-    """A free body has turned otherwise than foreseen: the step begins again from there."""
 
 
 class CondensedStep:
