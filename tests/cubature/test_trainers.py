@@ -89,14 +89,6 @@ def test_candidates_need_not_be_elements(trainer: Trainer) -> None:
     assert problem.norms(rule.members).all()
 
 
-def test_a_rule_of_more_candidates_than_are_worth_it_is_of_all(beam):
-    rule = train_pool(beam.problem, TOLERANCE, np.random.default_rng(0), most=5)
-    assert rule.members.tolist() == list(range(beam.problem.candidates))
-    assert (rule.weights == 1.0).all()
-    usual, most = (train_pool(beam.problem, TOLERANCE, np.random.default_rng(0), most=k) for k in (None, 10**6))
-    assert usual.members.tolist() == most.members.tolist()
-
-
 @everyone
 def test_warm_start_keeps_a_rule_that_still_serves(beam, trainer: Trainer) -> None:
     old = train_pool(beam.problem, 0.8 * TOLERANCE, np.random.default_rng(0))

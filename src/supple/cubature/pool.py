@@ -41,17 +41,10 @@ def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> N
 
 
 def train_pool(
-    problem: Problem,
-    tolerance: float,
-    rng: np.random.Generator,
-    warm: Rule | None = None,
-    *,
-    rounds: int = _ROUNDS,
-    most: int | None = None,
+    problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None, *, rounds: int = _ROUNDS
 ) -> Rule:
     """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
-    where the pool does not suffice after some rounds. Where `most` is given, it is of all candidates if it would have
-    more, or if the search finds none among all of them."""
+    where the pool does not suffice after some rounds."""
     rows = len(problem.target())
     count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
@@ -61,8 +54,6 @@ def train_pool(
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
         choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first))
-        if most is not None and len(choice.columns) > most:
-            return _take_all(problem)
         support = Support(problem, pool.members[choice.columns])
         support.fit()
         if support.error() <= tolerance:
@@ -71,8 +62,6 @@ def train_pool(
             early *= 0.7  # the sketch was content with less than all equations are
         elif len(pool.members) < problem.candidates:
             pool.add(_price(problem, support, pool.members))
-        elif most is not None:
-            return _take_all(problem)
         else:
             best = nnls(pool.gram, pool.right, pool.square).weights > 0.0
             support = Support(problem, pool.members[best])  # all candidates were seen: what is possible at all
@@ -86,10 +75,6 @@ def train_pool(
         support = Support(problem, whole)
         support.fit()
     return make_rule(support, "pool", tolerance)
-
-
-def _take_all(problem: Problem) -> Rule:
-    return Rule(np.arange(problem.candidates), np.ones(problem.candidates), 0.0, trainer="all")
 
 
 def _places(members: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

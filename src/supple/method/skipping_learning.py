@@ -89,8 +89,7 @@ def learn(
         warm = replace(warm, members=np.searchsorted(offered, warm.members))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
-        problem, most = carrier.problem(basis, window, offered), count // 2 if count <= _OFFERED else None
-        rule = train_pool(problem, tolerance, rng, warm, rounds=_ROUNDS, most=most)
+        rule = train_pool(carrier.problem(basis, window, offered), tolerance, rng, warm, rounds=_ROUNDS)
     return Kept(basis, replace(rule, members=offered[rule.members])).about(u, stiffness)
 
 
