@@ -82,6 +82,21 @@ def test_iterative_solvers_reach_their_tolerance(pattern: BlockPattern) -> None:
         assert solver.iterations > 0
 
 
+def test_conjugate_gradients_stop_after_as_many_iterations_as_are_asked_for(pattern: BlockPattern) -> None:
+    data, b = random_matrix(pattern), np.random.default_rng(3).normal(size=pattern.size)
+    matrix, solver = (
+        pattern.to_scipy(data),
+        ConjugateGradients(pattern, np.random.default_rng(4).normal(size=(COUNT, 3))),
+    )
+    solver.prepare(data)
+    energies = []
+    for most in (1, 2, 3):
+        x = solver.solve(b, 1e-12, most)
+        assert solver.iterations == most
+        energies.append(0.5 * x @ (matrix @ x) - b @ x)
+    assert 0.0 > energies[0] > energies[1] > energies[2]
+
+
 def test_conjugate_gradients_give_the_same_bits_at_any_thread_count(
     pattern: BlockPattern, monkeypatch: pytest.MonkeyPatch
 ) -> None:

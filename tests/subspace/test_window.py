@@ -27,6 +27,17 @@ def test_principal_columns_are_those_of_the_singular_value_decomposition():
     assert np.abs(overlap) == pytest.approx(np.eye(4), abs=1e-9)
 
 
+def test_columns_near_round_off_are_orthonormal_too():
+    rng = np.random.default_rng(0)
+    window, modes = Window(rng.uniform(0.5, 2.0, 300)), rng.standard_normal((60, 300, 3))
+    for _ in range(60):
+        window = window.appended(np.tensordot(rng.standard_normal(60) * 0.6 ** np.arange(60), modes, 1))
+    basis = window.principal(60)
+    assert basis.importance[-1] < 1e-6 * basis.importance[0]
+    products = basis.columns.T @ (basis.metric[:, None] * basis.columns)
+    assert products == pytest.approx(np.eye(basis.rank), abs=1e-12)
+
+
 def test_directions_below_round_off_are_left_out():
     window = filled(2)
     again = window.appended(window.fields[0] * (1.0 + 1e-12))

@@ -67,7 +67,8 @@ class _Lazy:
     """What there is of every element on offer, made when it is first asked for: most are never looked at."""
 
     def __init__(self, shape: tuple[int, int, int], kind: type, make: Callable[[IntArray], NDArray[Any]]) -> None:
-        self._rows, self._made, self._make = np.empty(shape, kind), np.zeros(shape[0], bool), make
+        self._rows: NDArray[Any] = np.empty(shape, kind)
+        self._made, self._make = np.zeros(shape[0], bool), make
 
     def _of(self, who: slice | IntArray) -> NDArray[Any]:
         numbers = np.arange(len(self._made))[who]

@@ -127,7 +127,7 @@ class ConjugateGradients:
     def memory(self) -> int:
         """Bytes held."""
         rows = self._rows.columns, self._rows.source, self._columns, self._place
-        return self._blocks.nbytes + self._inverse.nbytes + sum(array.nbytes for array in rows)
+        return int(self._blocks.nbytes + self._inverse.nbytes + sum(array.nbytes for array in rows))
 
 
 def _diagonal_blocks(data: FloatArray, pattern: BlockPattern) -> FloatArray:

@@ -58,7 +58,7 @@ FloatArray = NDArray[np.float64]
 _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 # Share of the tolerance that corrections of a full step and of a static one may leave
-_LEFT, _LEFT_STATIC = 0.01, 0.1
+_LEFT, _LEFT_STATIC = 0.03, 0.1
 _SMALL = 0.15  # of the tolerance: errors up to which static steps are checked half as often
 
 

@@ -67,6 +67,6 @@ class Window:
         singular = np.sqrt(squares[:kept])
         columns = np.stack([u.ravel() for u in self.fields], axis=1) @ (directions[:, :kept] / singular)
         metric = np.repeat(self.mass, 3)[:, None]
-        for _ in range(2):  # nearly orthonormal as they are: by Cholesky's factor of their products, a third of a QR
-            columns = columns @ np.linalg.inv(np.linalg.cholesky(columns.T @ (metric * columns))).T
+        # Orthonormal but for the noise of the Gram matrix, so that Cholesky's factor of their products makes them so
+        columns = columns @ np.linalg.inv(np.linalg.cholesky(columns.T @ (metric * columns))).T
         return Basis(columns, self.mass, f"principal components of {len(self)} full steps", singular)
