@@ -13,7 +13,7 @@ from supple.contact.potential import ContactPotential
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.linalg import bordered_solver
-from supple.linalg.bordered_coarse import coarsen, invert, solve_coarse, tie_springs
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_solver import BorderedSolver, to_sparse
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.rigid_clusters import RigidClusters
@@ -239,28 +239,6 @@ def test_the_second_level_is_the_matrix_among_rigid_motions(held) -> None:
         np.testing.assert_allclose(matrix.multiply(matrix.solve(b, 1e-10)), b, atol=1e-7 * np.abs(b).max())
         counts.append(matrix.iterations)
     assert counts[1] < 0.6 * counts[0]
-
-
-@pytest.mark.parametrize("tree", [True, False])
-def test_a_coarse_matrix_is_solved_with_whatever_its_zeros_are(tree: bool) -> None:
-    """Blocks of a tree whose numbers say nothing about who is next to whom, or one block."""
-    rng = np.random.default_rng(0)
-    blocks, parents = 24, [-1, *(int(rng.integers(0, k)) for k in range(1, 24))]
-    names, A = rng.permutation(blocks), np.zeros((4 * blocks, 4 * blocks))
-    for k, parent in enumerate(parents):
-        both = [4 * names[one] + j for one in (k, max(parent, 0)) for j in range(4)] if tree else range(4 * blocks)
-        part = rng.standard_normal((len(both), len(both)))
-        A[np.ix_(both, both)] += part @ part.T
-    A += np.eye(len(A))
-    coarse, b, x = invert(A, bends=False), rng.standard_normal(len(A)), np.empty(len(A))
-    assert bool(len(coarse[3])) == tree  # roots: the factor without zeros
-    solve_coarse(coarse, b, x)
-    np.testing.assert_allclose(A @ x, b, atol=1e-8)
-    A -= 2.0 * np.linalg.eigvalsh(A)[0] * np.eye(len(A))
-    with pytest.raises(NotPositiveDefinite):
-        invert(A, bends=False)
-    solve_coarse(invert(A, bends=True), b, x)
-    assert b @ x > 0.0  # what it preconditions by is definite all the same
 
 
 def test_elements_are_asked_again_once_they_have_strained(held) -> None:

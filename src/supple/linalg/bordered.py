@@ -15,10 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.bordered_coarse import coarsen, invert, solve_coarse, tie_springs
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.pcg import are_definite, invert_blocks
+from supple.linalg.pcg import are_definite, invert_blocks, invert_dense, invert_size
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]
@@ -103,8 +103,9 @@ class Bordered:
         if bends and not are_definite(diagonal):
             raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         z, split = np.zeros_like(b), 3 * self.count
+        second = invert_size(coarse) if bends else invert_dense(coarse)
         done = _iterate(
-            operator, (invert_blocks(diagonal), invert(coarse, bends=bends), clusters.owner, clusters.arms),
+            operator, (invert_blocks(diagonal), second, clusters.owner, clusters.arms),
             b[:split].reshape(-1, 3), b[split:], z[:split].reshape(-1, 3), z[split:], tolerance, most,
         )  # fmt: skip
         self.is_bent, self.iterations = done < 0, abs(done)
@@ -222,7 +223,7 @@ def _add_springs(rows, weights, curvature, diagonal):
 def _precondition(levels, r, s, z, w, moments, moves):
     """Fill (z, w) from the residual (r, s); returns their product. Moments and moves are scratch, (6 k + r,)."""
     inverse, coarse, owner, arms = levels
-    size = len(moments) - len(s)
+    size = len(coarse) - len(s)
     moments[:size] = 0.0
     moments[size:] = s
     for v in range(len(r)):
@@ -234,7 +235,11 @@ def _precondition(levels, r, s, z, w, moments, moves):
             moments[row + 3] += arms[v, 1] * c - arms[v, 2] * b
             moments[row + 4] += arms[v, 2] * a - arms[v, 0] * c
             moments[row + 5] += arms[v, 0] * b - arms[v, 1] * a
-    solve_coarse(coarse, moments, moves)
+    moves[:] = 0.0
+    for j in range(len(moments)):
+        moment, column = moments[j], coarse[j]
+        for i in range(len(moves)):
+            moves[i] += moment * column[i]
     total = 0.0
     for v in range(len(r)):
         a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
@@ -257,7 +262,7 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
     """Iterations; less their sign where the matrix is not positive along a direction, with a step down that."""
     r, s = b.copy(), c.copy()
     z, w = np.empty_like(r), np.empty_like(s)
-    moments, moves = np.empty(len(levels[1][1])), np.empty(len(levels[1][1]))
+    moments, moves = np.empty(len(levels[1])), np.empty(len(levels[1]))
     rz = _precondition(levels, r, s, z, w, moments, moves)
     if rz == 0.0:
         return 0
