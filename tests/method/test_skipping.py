@@ -307,6 +307,27 @@ def test_a_motion_too_rich_for_the_rank_costs_little_beside_its_full_steps(monke
     assert work["principal"] <= 0.15 * len(reports)
 
 
+def test_a_subspace_that_does_not_hold_is_made_again_within_a_tenth_of_the_steps_that_failed(monkeypatch):
+    """However few of them are looked at by then: one of long ago would never hold, whatever the motion has become."""
+    made, original = [], Window.principal
+
+    def principal(window, rank):
+        made.append(len(reports))
+        return original(window, rank)
+
+    monkeypatch.setattr(Window, "principal", principal)
+    body = thin_beam(10)
+    solver, reports = SkippingSolver(body, integrator="newmark", max_rank=2, tolerance=1e-6), []
+    state = solver.start(inputs(body, 0))
+    for k in range(240):
+        state, report = solver.step(state, inputs(body, k))
+        reports.append(report)
+    assert share_skipped(reports) == 0.0
+    gaps = np.diff(made)
+    assert all(gap <= max(3, step // 10) + 1 + step // 40 for gap, step in zip(gaps, made[1:], strict=True))
+    assert made[-1] > 200
+
+
 # What they take beside the forces of a body, on 300 to 2,000 tets
 WORK = {
     (Increment, "terms"): 1.0, (StiffnessMap, "assemble"): 4.0, (Pardiso, "factor"): 7.0, (Pardiso, "solve"): 1.3,

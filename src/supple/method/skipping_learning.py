@@ -33,6 +33,7 @@ _FEWEST, _FEWEST_STATIC, _FEWEST_RINGING = 10, 6, 40  # full steps before a basi
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
+_USUAL = 300  # elements of a rule that costs as much; ones of 1,000 took six times as long
 _PAUSES = 4, 6.4  # full steps between trainings that do not pay, at least and at most as many as so many of them cost
 _WORN = 0.5  # of the tolerance: an error from which on a better subspace is looked for
 _TAUGHT = 2  # full steps that checks have found before it is
@@ -124,7 +125,9 @@ class Learner:
         """
         progress, basis = memory.progress, memory.basis
         if progress.failing % (1 + progress.failing // _LOOKS):
-            late = progress._replace(failing=progress.failing + 1, wait=max(0, progress.wait - 1))
+            late = progress._replace(
+                failing=progress.failing + 1, stale=progress.stale + 1, wait=max(0, progress.wait - 1)
+            )
             return replace(memory, progress=late)
         pose, u = self._carrier.pose(step.inputs.end), self.displacement(step.end, step.inputs.end)
         holds = basis is not None and self._holds(basis, step)
@@ -251,7 +254,7 @@ class Learner:
 
     def pause(self, memory: Memory) -> Memory:
         """The memory after a training that did not pay: the next one waits, each time twice as long."""
-        wait = int(np.clip(2 * memory.progress.pause, _PAUSES[0], _PAUSES[1] * self._worth))
+        wait = int(np.clip(2 * memory.progress.pause, _PAUSES[0], _PAUSES[1] * self._cost(memory)))
         return replace(memory, progress=memory.progress._replace(passes=0, known=0, wait=wait, pause=wait))
 
     def leave(self, memory: Memory, skipped: int, why: Refusal | None) -> Memory:
@@ -260,7 +263,7 @@ class Learner:
         What was learned and brought but a few lets the next training wait, unless it had been kept. It is not tried
         again before something else was learned, but where contacts alone ended it.
         """
-        if why is Refusal.ERROR and skipped < self._worth:
+        if why is Refusal.ERROR and skipped < self._cost(memory):
             if not memory.progress.recalled:
                 return self.pause(memory)
             return replace(memory, progress=memory.progress._replace(passes=0, known=0, recalled=0))
@@ -271,6 +274,13 @@ class Learner:
         old = memory.progress
         progress = Progress(avoided=old.avoided, rank=old.rank, enough=old.enough, spent=old.spent, gain=old.gain)
         return replace(memory, progress=progress)
+
+    def _cost(self, memory: Memory) -> float:
+        """Full steps that the last training cost: more, the more elements its rule has."""
+        size = 0 if memory.learned is None else memory.learned.rule.size
+        least, most = _WORTH[1:]
+        usual = _WORTH[0] / (3 * len(self._body.mass))
+        return float(np.clip(usual * (size / _USUAL) ** 1.5, np.clip(usual, least, most), 3 * most))
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""
