@@ -33,7 +33,7 @@ _FEWEST, _FEWEST_STATIC, _FEWEST_RINGING = 10, 6, 40  # full steps before a basi
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
-_USUAL = 300  # elements of a rule that costs as much; ones of 1,000 took six times as long
+_USUAL, _DEAREST = 300, 60  # elements of a rule that costs as much (ones of 1,000 took six times as long), and a bound
 _PAUSES = 4, 6.4  # full steps between trainings that do not pay, at least and at most as many as so many of them cost
 _WORN = 0.5  # of the tolerance: an error from which on a better subspace is looked for
 _TAUGHT = 2  # full steps that checks have found before it is
@@ -115,7 +115,8 @@ class Learner:
             self._fewest = _FEWEST_STATIC
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
-        self._worth = int(np.clip(_WORTH[0] / (3 * len(carrier.body.mass)), *_WORTH[1:]))
+        self._usual = _WORTH[0] / (3 * len(carrier.body.mass))
+        self._worth = int(np.clip(self._usual, *_WORTH[1:]))
         self._rest: tuple[bytes, RestStiffness] | None = None
 
     def observe(self, memory: Memory, step: FullStep) -> Memory:
@@ -278,9 +279,7 @@ class Learner:
     def _cost(self, memory: Memory) -> float:
         """Full steps that the last training cost: more, the more elements its rule has."""
         size = 0 if memory.learned is None else memory.learned.rule.size
-        least, most = _WORTH[1:]
-        usual = _WORTH[0] / (3 * len(self._body.mass))
-        return float(np.clip(usual * (size / _USUAL) ** 1.5, np.clip(usual, least, most), 3 * most))
+        return float(np.clip(self._usual * (size / _USUAL) ** 1.5, self._worth, _DEAREST))
 
     def _rank(self, progress: Progress) -> int:
         """The largest rank as far as it has grown."""

@@ -4,6 +4,7 @@ How nearly a linear system is solved, and with which matrix, is for those who do
 (`OldFactor`), or conjugate gradients (`OldMatrix`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ class Found(NamedTuple):
     old: Old
 
 
-class FullNewton:
+class FullNewton(ABC):
     """Newton's method over the unknowns of a system."""
 
     keeps = True
@@ -69,14 +70,14 @@ class FullNewton:
         self.system = system
         self._share = np.repeat(mass[system.map.free] / mass.sum(), 3)
 
+    @abstractmethod
     def approach(self, current: FloatArray | None, old: Old, b: FloatArray) -> tuple[FloatArray, Old]:
         """A⁻¹ b, nearly, with the `current` matrix, or the old one where there is none; and what is old after it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def find(self, step: Increment, old: Old, x: FloatArray, r: FloatArray, goal: float) -> Found:
         """How far a static step that ends at x [m], (n, 3), with the residual r over the unknowns, is from the full
         one; and where that ends, to `goal` [m], if that is far enough to teach anything."""
-        raise NotImplementedError
 
     def turned(self, solve: Callable[[FloatArray], FloatArray], b: FloatArray, turns: FloatArray | None) -> FloatArray:
         """A⁻¹ b over the unknowns; Q A⁻¹ Qᵀ b where vertices have turned by Q, (n, 3, 3), since A was made."""
