@@ -153,11 +153,8 @@ class CondensationSolver:
         self._share = 0.0
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         kind: Literal["full", "reduced", "hybrid"] = "hybrid" if self._share else "reduced"
-        return state, Report(
-            watch.finish(), tally.newton, tally.linear, "full" if self._share == 1.0 else kind, self._share,
-            0 if tally.touching is None else len(tally.touching), self.model.error, tally.residual, tally.halvings,
-            tally.rounds, tally.settled, tally.touching,
-        )  # fmt: skip
+        kind = "full" if self._share == 1.0 else kind
+        return state, tally.report(watch.finish(), kind, self._share, self.model.error)
 
     def positions(self, state: CondensedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return state.place(self._ground, vertices)

@@ -109,11 +109,7 @@ class FullSolver:
         single = partial(self._single, watch=watch)
         inputs = replace(inputs if self._rigged is None else self._rigged.follow(inputs), events=())
         state = advance(single, state, inputs, tally, self._body_at(inputs.end), self.is_static)
-        return state, Report(
-            watch.finish(), tally.newton, tally.linear, residual=tally.residual, halvings=tally.halvings,
-            contacts=0 if tally.touching is None else len(tally.touching), contact_rounds=tally.rounds,
-            contact_settled=tally.settled, touching=tally.touching,
-        )  # fmt: skip
+        return state, tally.report(watch.finish(), "full", 1.0)
 
     def positions(self, state: FullState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return state.x if vertices is None else state.x[vertices]

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from supple.contact.result import Touch
 from supple.elastic import Body
 from supple.errors import ConvergenceError
 from supple.method.diagnosis import diagnose
 from supple.method.outer import Outcome
+from supple.method.solver import Report
 from supple.solve.inputs import Inputs
 from supple.solve.newton import NewtonFailure
 
@@ -37,6 +38,20 @@ class Tally:
         self.rounds += outcome.rounds
         self.settled &= outcome.settled
         self.touching = outcome.touching
+
+    def report(
+        self,
+        milliseconds: dict[str, float],
+        kind: Literal["full", "reduced", "hybrid"],
+        full_share: float,
+        estimated_error: float | None = None,
+    ) -> Report:
+        """How the step went."""
+        contacts = 0 if self.touching is None else len(self.touching)
+        return Report(
+            milliseconds, self.newton, self.linear, kind, full_share, contacts, estimated_error, self.residual,
+            self.halvings, self.rounds, self.settled, self.touching, converged=self.converged,
+        )  # fmt: skip
 
 
 def advance(

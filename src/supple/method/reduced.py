@@ -120,11 +120,8 @@ class ReducedSolver:
             state, inputs = state._replace(live=live), replace(inputs, events=())
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         spent = watch.finish()
-        return state, Report(
-            {**spent, "step": spent["other"], "other": 0.0}, tally.newton, 0, "reduced", 0.0,
-            0 if tally.touching is None else len(tally.touching), self.model.error, tally.residual, tally.halvings,
-            tally.rounds, tally.settled, tally.touching,
-        )  # fmt: skip
+        phases = {**spent, "step": spent["other"], "other": 0.0}
+        return state, tally.report(phases, "reduced", 0.0, self.model.error)
 
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.is_framed:
