@@ -11,7 +11,7 @@ from numba import njit, prange
 from supple.cubature.packed_products import gather_packed, strain_packed
 from supple.cubature.reduced_stiffness import square_rows
 from supple.linalg.envelope import envelope_factor, envelope_solve
-from supple.method.reduced_newton import SpaceLoops
+from supple.method.reduced_space import SpaceLoops, begin_of
 
 __all__ = ["DOMAINS", "reach"]
 
@@ -31,21 +31,12 @@ def _gather(P, G, out):
     gather_packed(P, G[0], G[1], out)
 
 
-@njit(cache=True)
-def _begin_of(groups, k):
-    """Where the block of a group stands among the pieces."""
-    begin = 0
-    for i in range(k):
-        begin += (groups[i, 3] - groups[i, 2]) ** 2
-    return begin
-
-
 def _square(address, single, G, F, table, bounds, form, L, signs, stack, pieces):
     """The stiffness of every group of elements, the lower triangle of its block."""
     groups = G[1]
     for k in prange(groups.shape[0]):
         begin, end, rank = groups[k, 0], groups[k, 1], groups[k, 3] - groups[k, 2]
-        at = _begin_of(groups, k)
+        at = begin_of(groups, k)
         roots(F, table, bounds, 0, begin, end, L, signs)
         block = pieces[at : at + rank * rank].reshape(rank, rank)
         square_rows(address, single, L, signs, begin, end, form, stack, block)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.reduced_stiffness import square_rows
 from supple.method.posespace_elements import pad_width
-from supple.method.reduced_newton import WHOLE
+from supple.method.reduced_space import WHOLE, begin_of
 
 __all__ = ["POSED", "Packed", "pack_regions", "sign_regions"]
 
@@ -115,21 +115,12 @@ def _gather(P, G, out):
             out[own[j]] += y[j]
 
 
-@njit(cache=True)
-def _begin_of(groups, g):
-    """Where the block of a group stands among the pieces."""
-    begin = 0
-    for i in range(g):
-        begin += (groups[i, 3] - groups[i, 2]) ** 2
-    return begin
-
-
 def _square(address, single, G, F, table, bounds, form, L, signs, stack, pieces):
     """The stiffness of every group of elements, the lower triangle of its block."""
     groups = G[2]
     for g in prange(groups.shape[0]):
         begin, end, rank = groups[g, 0], groups[g, 1], groups[g, 3] - groups[g, 2]
-        at = _begin_of(groups, g)
+        at = begin_of(groups, g)
         if rank > 0:  # elements between pins know nothing
             roots(F, table, bounds, 0, begin, end, L, signs)
             block = pieces[at : at + rank * rank].reshape(rank, rank)

@@ -21,7 +21,8 @@ from supple.linalg.clock import read_clock
 from supple.linalg.compiled import compile_copy
 from supple.linalg.vectors import are_equal, copy_into
 from supple.method.placed_contacts import PlacedContacts
-from supple.method.reduced_newton import CONVERGED, INDEFINITE, NO_DESCENT, NOT_FINITE, STALLED, SpaceLoops, make_names
+from supple.method.reduced_newton import CONVERGED, INDEFINITE, NO_DESCENT, NOT_FINITE, STALLED, make_names
+from supple.method.reduced_space import SpaceLoops
 from supple.method.ruled_look import (
     ANEW,
     HOLDS,

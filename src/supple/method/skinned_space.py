@@ -10,7 +10,8 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.skinned_elements import SkinnedElements
 from supple.elastic import Body
 from supple.method.placed_contacts import PlacedContacts
-from supple.method.reduced_newton import WHOLE, Found, Given, LoadLoops, Scratch, is_large, minimise_whole
+from supple.method.reduced_newton import Found, Given, LoadLoops, Scratch, is_large, minimise_whole
+from supple.method.reduced_space import WHOLE
 from supple.method.ruled_newton import ruled_kernel
 from supple.method.skinned_model import SkinnedModel
 from supple.method.skinned_particles import Particles
