@@ -223,8 +223,9 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_reader_that_leaves_early_is_no_fault(scene: Path) -> None:
-    command = f"{sys.executable} -m supple.cli info {scene} | head -1"
+    command = f"{sys.executable} -m supple info {scene} | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "kind: scene\n"
     assert "fault" not in done.stderr
     assert "Error" not in done.stderr
 

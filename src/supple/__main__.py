@@ -1,4 +1,4 @@
-"""The command line as `python -m supple.cli`."""
+"""The command line as `python -m supple`."""
 
 import sys
 
