@@ -111,12 +111,18 @@ def make_case(name: str, size: str) -> Case:
     keys = np.array([rig.neutral, *(far * character.poses[key] for key in sketch.keys)])
     evenly = np.linspace(0.0, 1.0, poses + 1)[1:]
     learned = _go_through(keys, np.sqrt(evenly) if len(keys) == 2 else evenly)  # contact comes late on a single way
-    way = np.linspace(0.0, 1.0, frames + 1) if is_static else np.minimum(np.arange(frames + 1) / (frames / 3), 1.0)
+    way = np.linspace(0.0, 1.0, frames + 1) if is_static else _fall(frames)
     return Case(
         name, body, rig, learned, _go_through(keys, 0.98 * way), rank, sketch.paper,
         1.0 if is_static else 1.0 / 60.0, sketch.integrator,
         _MOST_FULL if size == "paper" and is_static else 10**6, size != "paper",
     )  # fmt: skip
+
+
+def _fall(frames: int) -> FloatArray:
+    """Shares of a way that begins and ends at rest, gone in two thirds of the frames."""
+    at = np.minimum(np.arange(frames + 1) / (2 * frames / 3), 1.0)
+    return np.asarray(at**2 * (3.0 - 2.0 * at))
 
 
 def _go_through(keys: FloatArray, way: FloatArray) -> FloatArray:
