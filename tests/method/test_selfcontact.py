@@ -127,24 +127,6 @@ def test_steps_tell_what_contacts_take() -> None:
         assert sum(parts) < spent["total"]
 
 
-def test_equilibria_are_looked_for_where_the_last_step_leads() -> None:
-    """By as much of the last step as the pose goes on; they are the same wherever they were looked for."""
-    rig, held, body, poses = finger()
-    solver = SkinnedSolver(body, rig, trained(), integrator="static")
-    way = poses[1] + np.linspace(0.0, 1.0, 4)[:, None] * (poses[2] - poses[1])
-    states, reports = run(solver, way, held)
-    np.testing.assert_array_equal(states[0].foresee(way[2]), states[0].shapes[0])  # it began with the skinned shape
-    *_, before, last = states
-    q, gone, step = last.shapes[0], last.shapes[0] - before.shapes[0], last.pose - before.pose
-    for share, expected in ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (9.0, 2.0), (-1.0, 0.0)):
-        np.testing.assert_allclose(last.foresee(last.pose + share * step), q + expected * gone, rtol=0.0, atol=1e-12)
-    forgetful = before._replace(former_poses=np.array([before.pose] * 2))
-    inputs = Inputs(*(moment(float(j), held, way[j]) for j in (2, 3)))
-    again, report = solver.step(forgetful, inputs)
-    np.testing.assert_allclose(again.shapes[0], q, rtol=0.0, atol=1e-3 * np.abs(gone).max())
-    assert reports[-1].newton_iterations < report.newton_iterations
-
-
 def test_contacts_are_those_of_the_end() -> None:
     """Looked at after every iteration, so that few are needed, and forces balance with what touches in the end."""
     rig, held, body, poses = finger()

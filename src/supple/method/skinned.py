@@ -148,7 +148,7 @@ class SkinnedSolver:
         held = particles.positions(particles.place(pose), shapes[0])
         return SkinnedState(
             time, shapes, pose, np.array([held, v[particles.vertices]]),
-            np.array([pose, pose]), np.array([shapes[0], shapes[0]]), np.zeros(2), Live(),
+            np.zeros((2, len(pose))), np.zeros((2, self.rank)), np.zeros(2), Live(),
         )  # fmt: skip
 
     def pack(self, state: SkinnedState) -> dict[str, NDArray[np.generic]]:
@@ -173,8 +173,7 @@ class SkinnedSolver:
         h, time, pose, live = inputs.duration, inputs.end.time, self.pose_of(inputs.end), state.live
         self._look_at_loads(live.forces(inputs.end.forces), live, pose)
         step = self._balance.prepare(state, inputs, pose)
-        if self.is_static:
-            step = step._replace(guess=state.foresee(pose))
+
         coupled = bool(live.grabs) or len(live.added.vertices) > 0
 
         def minimise(loops: LoadLoops, given: Given) -> Found:

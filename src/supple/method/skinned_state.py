@@ -13,7 +13,6 @@ from supple.solve.live import Live
 __all__ = ["SkinnedState"]
 
 FloatArray = NDArray[np.float64]
-_FARTHEST = 2.0  # times the last step that coordinates are foreseen
 _ARRAYS = ("shapes", "pose", "particles", "former_poses", "former_shapes", "spans")
 
 
@@ -29,8 +28,7 @@ class SkinnedState(NamedTuple):
     particles: FloatArray
     """Positions [m] and velocities [m/s] of the vertices of the rule for the frame, (2, k, 3)."""
     former_poses: FloatArray
-    """The poses one and two steps ago, (2, p): velocities of all other vertices follow from them; the present one where
-    there was none."""
+    """The poses one and two steps ago, (2, p): velocities of all other vertices follow from them."""
     former_shapes: FloatArray
     """Their coordinates, (2, r)."""
     spans: FloatArray
@@ -45,15 +43,6 @@ class SkinnedState(NamedTuple):
         if not self.spans[0] > 0.0:
             return np.asarray(self.shapes[1])
         return np.asarray((self.shapes[0] - self.former_shapes[0]) / self.spans[0])
-
-    def foresee(self, pose: FloatArray) -> FloatArray:
-        """Where to look for the equilibrium in a pose, (r,): coordinates go on as in the last step, by as much of the
-        way to the pose as goes on with that step's."""
-        gone, ahead = self.pose - self.former_poses[0], pose - self.pose
-        if not gone.any() or np.array_equal(*self.former_poses):  # a run may begin with a shape that is no equilibrium
-            return np.asarray(self.shapes[0])
-        share = min(max(float(gone @ ahead) / float(gone @ gone), 0.0), _FARTHEST)
-        return np.asarray(self.shapes[0] + share * (self.shapes[0] - self.former_shapes[0]))
 
     def follow(
         self, time: float, shapes: FloatArray, pose: FloatArray, particles: FloatArray, span: float
