@@ -3,8 +3,9 @@
 `full_ms` is a frame in full space, `reduced_ms` one in the subspace with rules. Beside the rules stands the same
 subspace with all contacts: `contacts_full`, `detect_ms_full` and `contact_ms_full`. Detection is what looking for
 contacts takes; `contact_ms` is what the frame takes longer than without contact, every further Newton iteration among
-it, and so are `contact_share_more` and `contact_share_max_full`; `contact_share_max` is the time that a step with rules
-spends in looking, in forces and in the stiffness of contacts, as the paper has it. Penetrations are in mean edges of
+it, but no less than looking and forces, and so are `contact_share_more` and `contact_share_max_full`. The share that a
+step with rules spends in looking, in forces and in the stiffness of contacts, as the paper has it, is
+`contact_share_max`. Penetrations are in mean edges of
 the surface, the deepest of all frames, and the mean of the deepest in frames that touch in full space. `rms_error` is
 the distance from full space, relative to the way from rest, `patch_error` the same at what touches, relative to the way
 from the skinned shape; `error_all` is `rms_error` with all contacts, and `repeat_error` that of full space itself in
@@ -67,7 +68,7 @@ class Measured:
 
     def resolve(self, run: Run) -> FloatArray:
         """Milliseconds for contact in every frame, looking for it included, (f,)."""
-        return np.maximum(run.total - self.free.total, run.detect)
+        return np.maximum(run.total - self.free.total, run.detect + run.forces)
 
 
 def measure(case: Case, kept: Path | None = None) -> Measured:
