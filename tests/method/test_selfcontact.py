@@ -116,6 +116,17 @@ def test_compiled_rounds_end_where_those_for_everything_end() -> None:
     assert np.linalg.norm(ends[1] - ends[0]) < 3e-3 * np.linalg.norm(ends[2] - ends[0])
 
 
+def test_steps_tell_what_contacts_take() -> None:
+    """Looking, and forces and stiffness, are parts of the frame; without contact nothing is spent on either."""
+    rig, held, body, poses = finger()
+    for contact in (RULES, None):
+        solver = SkinnedSolver(body, rig, trained(), integrator="static", contact=contact)
+        spent = run(solver, poses, held)[1][-1].milliseconds
+        parts = [spent.get(name, 0.0) for name in ("contact", "contact forces")]
+        assert all((part > 0.0) == (contact is not None) for part in parts)
+        assert sum(parts) < spent["total"]
+
+
 def test_contacts_are_those_of_the_end() -> None:
     """Looked at after every iteration, so that few are needed, and forces balance with what touches in the end."""
     rig, held, body, poses = finger()

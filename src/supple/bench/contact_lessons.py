@@ -23,10 +23,7 @@ __all__ = ["Lessons", "record", "train"]
 
 FloatArray = NDArray[np.float64]
 _RULES = 0.05  # tolerance of contact rules, as in the paper
-_BESIDE, _LONG = (
-    2,
-    8,
-)  # iterates of a pose that the basis knows beside its equilibrium, where there were more than so many
+_LONG = 8  # iterates of a pose above which the basis knows some of them beside its equilibrium
 _FORCES = 0.04  # that of the elements' rule, as in the authors' code
 
 
@@ -76,7 +73,7 @@ def _add_iterates(case: Case, lessons: Lessons) -> tuple[FloatArray, FloatArray]
     contact made it long: shapes of flesh that is pressed more or less than in the end."""
     poses, x = [], []
     for pose, end, iterates in zip(lessons.poses, lessons.x, lessons.iterates, strict=True):
-        some = np.linspace(len(iterates) // 4, len(iterates) - 1, _BESIDE + 1).astype(int)[:-1]
+        some = np.linspace(len(iterates) // 4, len(iterates) - 1, case.beside + 1).astype(int)[:-1]
         shapes = [case.rig.positions(pose) + iterates[k] for k in some] if len(iterates) > _LONG else []
         x += [*shapes, end]
         poses += [pose] * (1 + len(shapes))

@@ -2,10 +2,14 @@
 
 `full_ms` is a frame in full space, `reduced_ms` one in the subspace with rules. Beside the rules stands the same
 subspace with all contacts: `contacts_full`, `detect_ms_full` and `contact_ms_full`. Detection is what looking for
-contacts takes; `contact_ms` adds what the frame takes longer than without contact. Penetrations are in mean edges of
-the surface, the deepest of all frames; `rms_error` is the distance from full space, relative to the way from rest,
-`patch_error` the same at what touches, relative to the way from the skinned shape; `error_all` is `rms_error` with all
-contacts, and `repeat_error` that of full space itself in another number of steps.
+contacts takes; `contact_ms` is what the frame takes longer than without contact, every further Newton iteration among
+it, but no less than looking and forces, and so are `contact_share_more` and `contact_share_max_full`. The share that a
+step with rules spends in looking, in forces and in the stiffness of contacts, as the paper has it, is
+`contact_share_max`. Penetrations are in mean edges of
+the surface, the deepest of all frames, and the mean of the deepest in frames that touch in full space. `rms_error` is
+the distance from full space, relative to the way from rest, `patch_error` the same at what touches, relative to the way
+from the skinned shape; `error_all` is `rms_error` with all contacts, and `repeat_error` that of full space itself in
+another number of steps.
 """
 
 import time
@@ -43,6 +47,8 @@ class Run:
     """Milliseconds of every frame, (f,)."""
     detect: FloatArray
     """Milliseconds that looking for contacts took, (f,)."""
+    forces: FloatArray
+    """Milliseconds that forces and stiffness of contacts took, where steps tell, (f,)."""
     contacts: NDArray[np.int64]
     """(f,)"""
 
@@ -62,7 +68,7 @@ class Measured:
 
     def resolve(self, run: Run) -> FloatArray:
         """Milliseconds for contact in every frame, looking for it included, (f,)."""
-        return np.maximum(run.total - self.free.total, run.detect)
+        return np.maximum(run.total - self.free.total, run.detect + run.forces)
 
 
 def measure(case: Case, kept: Path | None = None) -> Measured:
@@ -91,8 +97,8 @@ def _play_again(case: Case, model: ArticulatedModel, contact: ContactSettings | 
     """A motion in the subspace, each frame timed by the better of some runs."""
     solver = SkinnedSolver(case.body, case.rig, model, integrator=case.integrator, contact=contact)
     runs = [_play(solver, case, case.played) for _ in range(_AGAIN)]
-    total, detect = (np.min([getattr(run, name) for run in runs], axis=0) for name in ("total", "detect"))
-    return replace(runs[0], total=total, detect=detect)
+    best = {name: np.min([getattr(run, name) for run in runs], axis=0) for name in ("total", "detect", "forces")}
+    return replace(runs[0], **best)
 
 
 def _play(solver: Any, case: Case, poses: FloatArray) -> Run:
@@ -109,10 +115,10 @@ def _play(solver: Any, case: Case, poses: FloatArray) -> Run:
         x.append(solver.positions(state))
         reports.append(report)
     spent = [report.milliseconds for report in reports]
-    return Run(
-        np.array(x), np.array([one["total"] for one in spent]), np.array([one.get("contact", 0.0) for one in spent]),
-        np.array([report.contacts for report in reports], np.int64),
-    )  # fmt: skip
+    total, detect, forces = np.array(
+        [[one.get(name, 0.0) for one in spent] for name in ("total", "contact", "contact forces")]
+    )
+    return Run(np.array(x), total, detect, forces, np.array([report.contacts for report in reports], np.int64))
 
 
 def _repeat(case: Case, last: FloatArray) -> float | None:
@@ -157,13 +163,12 @@ def _tell(measured: Measured, model: ArticulatedModel) -> Row:
         if touching.any()
         else None,
         "contact_speedup_max": resolved[0][worst] / resolved[1][worst],
-        "contact_share_max": float((resolved[1] / rules.total).max()),
+        "contact_share_max": float(((rules.detect + rules.forces) / rules.total).max()),
+        "contact_share_more": float((resolved[1] / rules.total).max()),
         "contact_share_max_full": float((resolved[0] / every.total).max()),
         "look_share_max": float(looking[1].max()),
         "look_share_max_full": float(looking[0].max()),
-        "penetration_full": _deepest(full, own),
-        "penetration_reduced": _deepest(rules, own),
-        "penetration_free": _deepest(measured.free, own),
+        **_measure_depths(measured, own),
         "rms_error": _distance(rules.x[shown], full.x, case.rig.rest),
         "patch_error": _patch_error(rules.x[shown], full.x, skin, own),
         "error_all": _distance(every.x[shown], full.x, case.rig.rest),
@@ -187,5 +192,15 @@ def _patch_error(found: FloatArray, full: FloatArray, skin: FloatArray, own: Sel
     return float(np.sqrt(apart / way)) if way else None
 
 
-def _deepest(run: Run, own: SelfContact) -> float:
-    return float(max(own.find(x).depth.max(initial=0.0) for x in run.x) / own.edge)
+def _measure_depths(measured: Measured, own: SelfContact) -> Row:
+    """How deep the body is in itself, at most and on average."""
+    runs = {"full": measured.full, "all": measured.every, "reduced": measured.rules, "free": measured.free}
+    found = {
+        name: np.array([own.find(x).depth.max(initial=0.0) for x in run.x]) / own.edge for name, run in runs.items()
+    }
+    touching = found["full"] > 0.0
+    same = {name: deep if name == "full" else deep[measured.case.shown] for name, deep in found.items()}
+    return {
+        **{f"penetration_{name}": float(deep.max()) for name, deep in found.items()},
+        **{f"penetration_mean_{name}": float(deep[touching].mean()) for name, deep in same.items() if touching.any()},
+    }

@@ -19,7 +19,7 @@ __all__ = ["Held", "Shallows", "walk_all", "walk_some"]
 
 IntArray = NDArray[np.int32]
 LAYERS = 8  #: of tets below the surface that walks may enter: two edges or so
-_MOST = 24  # tets that one walk may enter
+_MOST = 12  # tets that one walk may enter
 
 
 class Shallows(NamedTuple):

@@ -14,7 +14,7 @@ from supple.contact.potential import ContactPotential
 from supple.rig import SkinnedRig
 from supple.subspace.vertex_shapes import VertexShapes
 
-__all__ = ["PlacedContacts", "freeze_placed", "hold", "place_contacts"]
+__all__ = ["PlacedContacts", "freeze_placed", "hold", "no_contacts", "place_contacts"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -84,6 +84,15 @@ def place_contacts(
     A, t = rig.frames(pose, touched)
     found: Blocks = hold(vertices, weights, offset, slots, A, t, rig.rest, shapes)
     return found
+
+
+@njit(cache=True)
+def no_contacts():
+    """No contacts, as compiled loops take them."""
+    none, flat, numbers = np.empty((0, 3)), np.empty(0), np.empty(0, np.int64)
+    return PlacedContacts(
+        np.zeros(1, np.int64), numbers, numbers, numbers, flat, none, none, flat, flat, flat, none, np.ones(1)
+    )
 
 
 @njit(cache=True)

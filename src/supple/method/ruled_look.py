@@ -13,8 +13,7 @@ from supple.method.placed_contacts import PlacedContacts, hold
 from supple.method.skinned_touch import find_gap, press
 
 __all__ = [
-    "ANEW", "HOLDS", "KEEPS", "LOOSE", "Anchors", "Asked", "Rub", "compare", "look_again", "push_all",
-    "size_of_springs",
+    "ANEW", "HOLDS", "KEEPS", "LOOSE", "Anchors", "Asked", "Rub", "compare", "look_again", "press_parts", "push_all",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -193,20 +192,11 @@ def _push_all(q, touch):
 press_parts, push_all = compile_copy(_press_parts, "ruled"), compile_copy(_push_all, "ruled")
 
 
-def _size_of_springs(q, touch):
-    """Size of what springs of contacts do to the coordinates q."""
-    springs, _ = press_parts(q, touch)
-    return np.sqrt((springs**2).sum())
-
-
-def _compare(q, old, new, out):
-    """Fill out (3,) with the sizes of the changes of what springs and friction of contacts do to the coordinates q, and
-    of what the new springs do; returns all that the new contacts do, (r,)."""
-    springs, friction = press_parts(q, old)
-    fresh, rubbing = press_parts(q, new)
+def _compare(springs, friction, fresh, rubbing, out):
+    """Fill out (3,) with the sizes of the changes of what springs and friction of contacts do to the coordinates, and
+    of what the new springs do."""
     out[0], out[1] = np.sqrt(((fresh - springs) ** 2).sum()), np.sqrt(((rubbing - friction) ** 2).sum())
     out[2] = np.sqrt((fresh**2).sum())
-    return fresh + rubbing
 
 
-compare, size_of_springs = compile_copy(_compare, "ruled"), compile_copy(_size_of_springs, "ruled")
+compare = compile_copy(_compare, "ruled")

@@ -20,7 +20,7 @@ from supple.elastic import EXACT, PROJECTED
 from supple.linalg.clock import read_clock
 from supple.linalg.compiled import compile_copy
 from supple.linalg.vectors import are_equal, copy_into
-from supple.method.placed_contacts import PlacedContacts
+from supple.method.placed_contacts import PlacedContacts, no_contacts
 from supple.method.reduced_newton import CONVERGED, INDEFINITE, NO_DESCENT, NOT_FINITE, STALLED, make_names
 from supple.method.reduced_space import SpaceLoops
 from supple.method.ruled_look import (
@@ -33,10 +33,10 @@ from supple.method.ruled_look import (
     Rub,
     compare,
     look_again,
-    size_of_springs,
+    press_parts,
 )  # fmt: skip
 from supple.method.ruled_places import Places, lift_and_walk
-from supple.method.skinned_touch import STILL_TOUCHING
+from supple.method.skinned_touch import STILL_TOUCHING, stiffen_contacts
 
 __all__ = ["Settled", "View", "is_late", "ruled_kernel"]
 
@@ -66,7 +66,7 @@ class View(NamedTuple):
     clock: int
     """Its address (linalg/clock.py)."""
     spent: FloatArray
-    """Milliseconds that looks took, (1,); looks add to it."""
+    """Milliseconds that looks took, and forces and stiffness of contacts, (2,); a step adds to it."""
 
 
 class Settled(NamedTuple):
@@ -95,7 +95,8 @@ class Settled(NamedTuple):
 def ruled_kernel(loops: PointLoops, large: bool, space: SpaceLoops) -> Callable[..., Any]:
     """The compiled `_settle` for materials and a kind of space."""
     names, kind = make_names(loops, STILL_TOUCHING, large, space)
-    names["look"] = compile_copy(_look, kind, names)
+    names["look"], names["feel"] = compile_copy(_look, kind, names), compile_copy(_feel, kind, names)
+    names["assemble"] = compile_copy(_assemble, kind, names)
     names["advance"] = compile_copy(_advance, kind, names, inline="always")  # called once
     return compile_copy(_settle, f"{kind}_{large}", names)
 
@@ -130,12 +131,34 @@ def _stiffest(touch):
     return np.sqrt(((touch.along + touch.across + 2.0 / touch.slip[0] * touch.limit) ** 2).sum())
 
 
-def _advance(address, G, single, F, table, bounds, data, z, g, stale, ready, L, signs, stack, pieces, K, d):
+def _feel(z, touch, view, others, g):
+    """What springs and friction of contacts do to the coordinates z, (r,) each; g gets all that acts beside `others`,
+    and |g| is returned as well."""
+    begin = read_clock(view.clock)
+    springs, friction = press_parts(z, touch)
+    for i in range(g.size):
+        g[i] = others[i] + springs[i] + friction[i]
+    view.spent[1] += read_clock(view.clock) - begin
+    return springs, friction, np.sqrt(np.dot(g, g))
+
+
+def _assemble(G, loads, touch, view, z, pieces, K):
+    """The stiffness of all that acts at z, from the pieces of elements."""
+    join(pieces, G, K)
+    stiffen(z, (loads, no_contacts()), K)
+    begin = read_clock(view.clock)
+    stiffen_contacts(z, touch, K)
+    view.spent[1] += read_clock(view.clock) - begin
+
+
+def _advance(
+    address, G, single, F, table, bounds, loads, touch, view, z, g, stale, ready, L, signs, stack, pieces, K, d
+):
     """Fill d with Newton's step at z, where the gradient is g; False where the stiffness cannot be made definite.
 
     That of elements is in the pieces, unless it is stale; the factor of all is `ready` where nothing has changed.
     """
-    now = couple(G, data[1])
+    now = couple(G, touch)
     if ready and not stale:
         copy_into(g, d)
         solve(K, now, d)
@@ -143,12 +166,10 @@ def _advance(address, G, single, F, table, bounds, data, z, g, stale, ready, L, 
     if stale:
         # As numbers of no fixed value: a form that is written here would have a square compiled for it
         square(address, single, G, F, table, bounds, np.int64(EXACT), L, signs, stack, pieces)
-    join(pieces, G, K)
-    stiffen(z, data, K)
+    assemble(G, loads, touch, view, z, pieces, K)
     if not factor(K, now):
         square(address, single, G, F, table, bounds, np.int64(PROJECTED), L, signs, stack, pieces)
-        join(pieces, G, K)
-        stiffen(z, data, K)
+        assemble(G, loads, touch, view, z, pieces, K)
         if not strengthen(K, now):
             return False
     copy_into(g, d)
@@ -165,17 +186,20 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
     tolerance, least, most, looks = settings[0], settings[2], int(settings[3]), 0
     rubs = view.rub.coefficient > 0.0
     F, P = np.empty(rest.size), np.empty(rest.size)
-    inner, g, there, d = np.empty(rank), np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
+    inner, others = np.empty(rank), np.empty(unknowns)
+    g, there, d = np.empty(unknowns), np.empty(unknowns), np.empty(unknowns)
     z, then = z.copy(), np.empty(z.size)
     # As truth values of no fixed value: those that are written in a call would have a look compiled for them
     yes, no = np.bool_(True), np.bool_(False)
+    alone = loads, no_contacts()
     touch, seen, rows = look(ahead, view, yes, yes, np.int64(ANEW))
     met = are_equal(ahead, z)  # whether these contacts are those of z
+    descend(G, rest, table, bounds, alone, z, F, P, inner, others)
+    springs, friction, size = feel(z, touch, view, others, g)
     change = np.zeros(3)
-    change[2] = size_of_springs(z, touch)
+    change[2] = np.sqrt((springs**2).sum())
     iteration, status, stale, bare, searched = 0, STALLED, True, False, False
     reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
-    size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
     while status == STALLED and iteration <= most:
         reference, floor = settings[1] + change[2], least + view.far * _stiffest(touch)
         goal = max(tolerance * reference, floor)
@@ -189,35 +213,39 @@ def _settle(address, G, single, rest, table, bounds, loads, view, z, ahead, sett
         if iteration == most:
             break
         if not advance(
-            address, G, single, F, table, bounds, (loads, touch), z, g, stale, bare, L, signs, stack, pieces, K, d
+            address, G, single, F, table, bounds, loads, touch, view, z, g, stale, bare, L, signs, stack, pieces, K, d
         ):
             status = INDEFINITE
             break
         bare = len(touch.along) == 0
         iteration += 1
         shift(z, d, -1.0, then)
-        after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
+        descend(G, rest, table, bounds, alone, then, F, P, inner, others)
+        springs, friction, after = feel(then, touch, view, others, there)
         if not after <= max(_CLEAR * size if rubs else size, goal):
             if not search(G, rest, table, bounds, (loads, touch), z, d, g, F, then):
                 if searched or size > 1e3 * goal:
                     status = NO_DESCENT
                     break
                 searched = True  # energies too close to tell apart
-            after = descend(G, rest, table, bounds, (loads, touch), then, F, P, inner, there)
+            descend(G, rest, table, bounds, alone, then, F, P, inner, others)
+            springs, friction, after = feel(then, touch, view, others, there)
         stale = after > _FALLS_FAST * size
         z, then = then, z
-        last, looks = touch, looks + 1
+        looks += 1
         rough = after > _ROUGH * goal
         touch, seen, rows = look(z, view, no, not rough, _level(looks, rough, rubs))
         met, bare = True, bare and len(touch.along) == 0
-        compare(z, last, touch, change)
+        fresh, rubbing, size = feel(z, touch, view, others, g)
+        compare(springs, friction, fresh, rubbing, change)
+        springs, friction = fresh, rubbing
         still = change[0] <= max(_SETTLED * change[2], goal) and change[1] <= max(_LAGGED * change[2], goal)
         if after <= goal and still:
             size, status = after, CONVERGED
             break
-        size = descend(G, rest, table, bounds, (loads, touch), z, F, P, inner, g)
     if status == CONVERGED and is_late(looks, rubs):  # honest about what a look at everything would change
-        compare(z, touch, look(z, view, no, yes, np.int64(HOLDS))[0], change)
+        fresh, rubbing, _ = feel(z, look(z, view, no, yes, np.int64(HOLDS))[0], view, others, there)
+        compare(springs, friction, fresh, rubbing, change)
     elastic = np.sqrt(np.dot(inner, inner))
     off, resolution = size / max(reference, floor), max(tolerance * reference, floor)
     return z, iteration, off, elastic, status, looks, touch, seen, rows, change, resolution

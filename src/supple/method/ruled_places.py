@@ -81,7 +81,28 @@ def lead(q, vertices, triangle, skin, places):
             break
         triangle[some] = now
         some = some[moved]  # the others are where they stay
+    _keep_around(vertices, triangle, skin, places)
     return triangle
+
+
+@njit(cache=True)
+def _keep_around(vertices, triangle, skin, places):
+    """Forget all that is placed but for what is around vertices (m,) and triangles (m,): looks lift what is known."""
+    size = places.size[0]
+    kept, new = np.zeros(size, np.bool_), 0
+    for k in range(len(vertices)):
+        for corner in range(4):
+            middle = vertices[k] if corner == 3 else skin.triangles[triangle[k], corner]
+            for entry in range(skin.fans.start[middle], skin.fans.start[middle + 1]):
+                for other in range(3):
+                    kept[places.slots[skin.triangles[skin.fans.triangles[entry], other]]] = True
+    for old in range(size):
+        v = places.reads[old]
+        places.slots[v] = new if kept[old] else -1
+        if kept[old]:
+            places.reads[new], places.A[new], places.t[new] = v, places.A[old], places.t[old]
+            new += 1
+    places.size[0] = new
 
 
 @njit(cache=True)

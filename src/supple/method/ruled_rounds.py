@@ -73,10 +73,11 @@ class RuledRounds:
             far = _ROUND_OFF * float(np.abs(self._rig.rest).max()) / self._unit
             view = View(
                 asked, Anchors.none(len(vertices)), Rub(self._friction, slip, True, True), self._alpha, self._skin,
-                self._shallows, places, far, clock_address(), np.zeros(1),
+                self._shallows, places, far, clock_address(), np.zeros(2),
             )  # fmt: skip
         found = solver.settle(view, step.guess, ahead)
         watch.add("contact", float(view.spent[0]))
+        watch.add("contact forces", float(view.spent[1]))
         with watch.phase("contact"):
             rows, seen, touch = found.rows, found.seen, found.touch
             known = np.column_stack([asked.vertex[rows], seen.triangle[rows]]) if len(rows) else NO_PAIRS

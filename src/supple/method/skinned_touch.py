@@ -15,7 +15,7 @@ from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced_loads import STILL
 from supple.method.reduced_newton import LoadLoops
 
-__all__ = ["STILL_TOUCHING", "find_gap", "press"]
+__all__ = ["STILL_TOUCHING", "find_gap", "press", "stiffen_contacts"]
 
 FloatArray = NDArray[np.float64]
 _ROWS = 96  # of a product
@@ -89,9 +89,8 @@ def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) 
 
 
 @njit(cache=False, fastmath=False)
-def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
-    loads, touch = data
-    _stiffen_others(z, loads, K)
+def stiffen_contacts(z: FloatArray, touch: PlacedContacts, K: FloatArray) -> None:
+    """Add the second derivative of the contacts' energy to the lower triangle, (r, r)."""
     gap, aside, axes, stiffness = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
     memory, count, group = np.empty(_ROWS * z.size), 0, -1
     rows = memory[:0].reshape(0, 1)
@@ -120,6 +119,13 @@ def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
             count += 1
     if count:
         _add_square(touch, group, rows[:count], K)
+
+
+@njit(cache=False, fastmath=False)
+def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
+    loads, touch = data
+    _stiffen_others(z, loads, K)
+    stiffen_contacts(z, touch, K)
 
 
 @njit(cache=False, fastmath=False)
