@@ -66,7 +66,10 @@ class Condensed(CondensedTerms):
             return HeldMotions(unseen, unseen)
         q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
         whole = self._rule.stiffness(q, form=PROJECTED) + inertia
-        left = whole - self._take_away(q, PROJECTED)
+        if self.motion.ca > 0.0:  # beside inertia the Hessian as it is does, and Newton's method asks for it anyway
+            left = self._rule.stiffness(q, form=EXACT) + inertia - self._taken
+        else:
+            left = whole - self._take_away(q, PROJECTED)
         return find_held(left, whole + moved, own, _LEFT * self.error, unseen)
 
     def carry_held(self, z: FloatArray) -> FloatArray:
@@ -155,11 +158,13 @@ class Condensed(CondensedTerms):
             return np.zeros((rank, rank))
         if not (self.subtracts and exact):
             return self._outside.stiffness(q, form=form)
-        if lagged and self.motion.ca > 0.0:
-            taken = self._recall("taken", lambda: self._take_away(self.share.begin, form))
-        else:
-            taken = self._take_away(q, form)
+        taken = self._taken if lagged and self.motion.ca > 0.0 else self._take_away(q, form)
         return np.asarray(self._rule.stiffness(q, form=form) - taken)
+
+    @property
+    def _taken(self) -> FloatArray:
+        """What is taken away where the step begins, (r, r)."""
+        return self._recall("taken", lambda: self._take_away(self.share.begin, EXACT))
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
