@@ -84,12 +84,16 @@ def minimise(
     linear_solver: BorderedSolver,
     watch: Stopwatch,
     look: Callable[[FloatArray], Condensed | None] | None = None,
+    nearby: float = 0.0,
 ) -> Found:
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
     the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
     of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
-    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too."""
+    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too. Where
+    Φ is not convex it also ends after a step that moves full vertices by less than `nearby` [m] and coordinates by less
+    than the share that their rule is wrong by: other equilibria are as near."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
+    crawls = False
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
@@ -102,6 +106,8 @@ def minimise(
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)
+        if crawls:
+            return Found(z, iteration, linear, size / max(reference, floor))
         share = 1.0 if iteration else still
         if size <= max(share * goal, floor) and lean(step.footing, gradient) <= max(share * leaning, floor):
             return Found(z, iteration, linear, size / max(reference, floor))
@@ -112,6 +118,7 @@ def minimise(
             watch,
         )  # fmt: skip
         linear += found.iterations
+        crawls = found.projected and _is_short(step, z, found.d, nearby)
         if iteration == 0:
             weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
@@ -139,6 +146,13 @@ def minimise(
         with watch.phase("assembly"):
             gradient = there if z is ahead else step.gradient(z)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
+
+
+def _is_short(step: Condensed, z: FloatArray, d: FloatArray, nearby: float) -> bool:
+    """Whether a step d hardly moves full vertices, nor coordinates beside where they are."""
+    size = step.region.size
+    far = np.abs(d[:size]).max(initial=0.0)
+    return bool(far < nearby and np.linalg.norm(d[size:]) <= step.error * np.linalg.norm(z[size:]))
 
 
 class _Direction(NamedTuple):
