@@ -1,7 +1,6 @@
 """Motions that a region leaves nothing of stay as they are, and flesh that was pressed does not stay inside out."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 from condensation_helpers import make_step, sparse_model, tip
@@ -9,7 +8,6 @@ from reduced_helpers import beam, complete_model, modal_model
 
 from supple.elastic import EXACT
 from supple.method import CondensationSolver
-from supple.method.condensation_newton import _is_short
 from supple.method.condensation_region import Ground
 from supple.method.condensation_rest import find_rest
 from supple.solve import Inputs, Moment
@@ -81,18 +79,3 @@ def test_pressed_flesh_goes_along_unless_it_is_inside_out() -> None:
         rest = find_rest(solver._tools, state._replace(motion=motion), inputs, ahead)
         assert rest is not None
         assert (np.abs(rest.beside).max() > 0.0) == goes
-
-
-def test_a_step_is_short_where_neither_vertices_nor_coordinates_move_far() -> None:
-    """Full vertices by less than what is nearby, coordinates by less than their rule is wrong by; never without either."""
-    z, d = np.array([1.0, 2.0, 3.0, 0.6, 0.8]), np.array([0.05, -0.09, 0.0, 0.003, 0.004])
-
-    def ask(error: float, nearby: float, d=d) -> bool:
-        return _is_short(SimpleNamespace(region=SimpleNamespace(size=3), error=error), z, d, nearby)
-
-    assert ask(0.01, 0.1)
-    assert not ask(0.01, 0.08)
-    assert not ask(0.004, 0.1)
-    assert not ask(0.0, 0.1)
-    assert not ask(0.01, 0.0, np.zeros(5))
-    assert not ask(0.01, 0.1, np.full(5, np.nan))

@@ -1,13 +1,18 @@
-"""Elements that have hardly strained keep their part of Newton's matrix; it converges as if all were asked again."""
+"""What Newton's method spares: elements that have hardly strained keep their part of its matrix, and slack ends it."""
 
 import numpy as np
 import pytest
+from condensation_helpers import make_step, tip
 from reduced_helpers import beam, modal_model
 
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
+from supple.linalg.bordered_solver import BorderedSolver
 from supple.method import CondensationSolver, condensation_potential, condensation_strained
+from supple.method.condensation_newton import measure, minimise
+from supple.method.condensation_region import Ground
 from supple.solve import Inputs, Moment, Placement
+from supple.solve.stopwatch import Stopwatch
 
 H, BALL = 0.01, 0.12
 
@@ -62,3 +67,21 @@ def test_matrices_that_lag_take_no_more_iterations(integrator: str, monkeypatch)
     assert few < made["_stiffen"] - few or integrator == "static"  # it does lag
     assert sum(lagged) <= sum(anew) + 1, (lagged, anew)  # 42 and 63; 46 where elements lag by 0.02
     assert np.abs(x - exact).max() < 1e-4 * np.abs(exact - beam(elements=600).mesh.vertices).max()
+
+
+def test_slack_ends_where_no_step_lowers_the_energy_by_more() -> None:
+    """Without any it converges; with a share of the energy it ends sooner, that share above the minimum at most."""
+    body = beam(elements=600)
+    ground, model = Ground(body, modal_model(body, 6).basis), modal_model(body, 6)
+    step, z = make_step(ground.cut(tip(ground, 40)), model, h=None, weights="paper")
+    begin, found = step.gradient(z), {}
+    for slack in (0.0, 1e-3, 1e9):
+        found[slack] = minimise(
+            step, z, begin, reference=measure(step.region, begin), leaning=0.0, floor=0.0, tolerance=1e-8, still=1.0,
+            max_iterations=100, linear_solver=BorderedSolver(), watch=Stopwatch(), slack=slack,
+        )  # fmt: skip
+    exact, some, one = (found[slack] for slack in (0.0, 1e-3, 1e9))
+    assert exact.residual <= 1e-8
+    assert 1 == one.iterations <= some.iterations < exact.iterations
+    least = step.energy(exact.z)[0]
+    assert step.energy(some.z)[0] - least <= 2e-3 * abs(least)

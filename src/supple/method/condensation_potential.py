@@ -156,9 +156,7 @@ class Condensed(CondensedTerms):
             C, B, Handled.none(rank), region.clusters,
         )  # fmt: skip
 
-    def _stiffen_rest(
-        self, q: FloatArray, form: int, exact: bool, lagged: bool, strain: FloatArray
-    ) -> FloatArray:
+    def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool, strain: FloatArray) -> FloatArray:
         """That of all other tets, as the coordinates see it, (r, r)."""
         rank = len(q)
         if self.region.whole:

@@ -43,7 +43,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROUGH = 1e-2  # residual at which a rough round ends
 NEAR = 0.05  #: share of an edge within which a vertex is taken for one that touches
-_NEARBY = 0.1  # share of an edge by which equilibria of pressed flesh need not be told apart
 _GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
@@ -211,7 +210,7 @@ class CondensedStep:
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 still=tools.tolerance / tolerance, max_iterations=tools.max_iterations, linear_solver=self._linear,
                 watch=self._watch, look=None if round.look is None else partial(self._look_on, round.look),
-                nearby=_NEARBY * tools.edge if self.rest is not None else 0.0,
+                slack=0.0 if self.rest is None else tools.error**2,  # closer than that a rule does not know it
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self.region.spread(term) for name, term in step.terms(failure.x).items()}
