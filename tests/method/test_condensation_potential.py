@@ -13,7 +13,7 @@ from supple.contact.potential import ContactPotential
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.linalg import bordered_solver
-from supple.linalg.bordered_coarse import coarsen, tie_springs
+from supple.linalg.bordered_coarse import coarsen, factorise, tie_springs
 from supple.linalg.bordered_solver import BorderedSolver, to_sparse
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.rigid_clusters import RigidClusters
@@ -239,6 +239,21 @@ def test_the_second_level_is_the_matrix_among_rigid_motions(held) -> None:
         np.testing.assert_allclose(matrix.multiply(matrix.solve(b, 1e-10)), b, atol=1e-7 * np.abs(b).max())
         counts.append(matrix.iterations)
     assert counts[1] < 0.6 * counts[0]
+
+
+def test_the_second_level_is_factorised_by_the_sizes_of_its_eigenvalues() -> None:
+    vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((7, 7)))[0]
+    values = np.array([-3.0, -1e-3, 0.5, 1.0, 2.0, 4.0, 9.0])
+
+    def make(sizes) -> np.ndarray:
+        return (vectors * sizes) @ vectors.T
+
+    for bends, given in ((False, np.abs(values)), (True, np.abs(values)), (True, values)):
+        factor = np.tril(factorise(make(given), bends=bends))
+        assert np.allclose(factor @ factor.T, make(np.abs(values)), atol=1e-12)
+    with pytest.raises(NotPositiveDefinite):
+        factorise(make(values), bends=False)
+    assert factorise(np.zeros((0, 0)), bends=True).shape == (0, 0)
 
 
 def test_elements_are_asked_again_once_they_have_strained(held) -> None:

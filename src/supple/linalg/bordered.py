@@ -4,7 +4,7 @@
     [ Cᵀ  B ] [q] = [c]
 
 Neither a Schur complement nor the inverse of B beside its own rows is ever formed: the preconditioner is the inverse
-diagonal blocks of A, and on top of that the inverse for rigid motions of clusters of rows and the dense unknowns
+diagonal blocks of A, and on top of that an exact solve for rigid motions of clusters of rows and the dense unknowns
 (linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns.
 """
 
@@ -15,10 +15,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.bordered_coarse import coarsen, tie_springs
+from supple.linalg.bordered_coarse import coarsen, factorise, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
+from supple.linalg.dense import cholesky_solve
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.pcg import are_definite, invert_blocks, invert_dense, invert_size
+from supple.linalg.pcg import are_definite, invert_blocks
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]
@@ -103,9 +104,9 @@ class Bordered:
         if bends and not are_definite(diagonal):
             raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         z, split = np.zeros_like(b), 3 * self.count
-        second = invert_size(coarse) if bends else invert_dense(coarse)
+        levels = invert_blocks(diagonal), factorise(coarse, bends=bends), clusters.owner, clusters.arms
         done = _iterate(
-            operator, (invert_blocks(diagonal), second, clusters.owner, clusters.arms),
+            operator, levels,
             b[:split].reshape(-1, 3), b[split:], z[:split].reshape(-1, 3), z[split:], tolerance, most,
         )  # fmt: skip
         self.is_bent, self.iterations = done < 0, abs(done)
@@ -220,26 +221,22 @@ def _add_springs(rows, weights, curvature, diagonal):
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
-def _precondition(levels, r, s, z, w, moments, moves):
-    """Fill (z, w) from the residual (r, s); returns their product. Moments and moves are scratch, (6 k + r,)."""
-    inverse, coarse, owner, arms = levels
-    size = len(coarse) - len(s)
-    moments[:size] = 0.0
-    moments[size:] = s
+def _precondition(levels, r, s, z, w, moves):
+    """Fill (z, w) from the residual (r, s); returns their product. Moves are scratch, (6 k + r,)."""
+    inverse, factor, owner, arms = levels
+    size = len(factor) - len(s)
+    moves[:size] = 0.0
+    moves[size:] = s
     for v in range(len(r)):
         a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
         if row < size:
-            moments[row] += a
-            moments[row + 1] += b
-            moments[row + 2] += c
-            moments[row + 3] += arms[v, 1] * c - arms[v, 2] * b
-            moments[row + 4] += arms[v, 2] * a - arms[v, 0] * c
-            moments[row + 5] += arms[v, 0] * b - arms[v, 1] * a
-    moves[:] = 0.0
-    for j in range(len(moments)):
-        moment, column = moments[j], coarse[j]
-        for i in range(len(moves)):
-            moves[i] += moment * column[i]
+            moves[row] += a
+            moves[row + 1] += b
+            moves[row + 2] += c
+            moves[row + 3] += arms[v, 1] * c - arms[v, 2] * b
+            moves[row + 4] += arms[v, 2] * a - arms[v, 0] * c
+            moves[row + 5] += arms[v, 0] * b - arms[v, 1] * a
+    cholesky_solve(factor, moves)
     total = 0.0
     for v in range(len(r)):
         a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
@@ -262,8 +259,8 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
     """Iterations; less their sign where the matrix is not positive along a direction, with a step down that."""
     r, s = b.copy(), c.copy()
     z, w = np.empty_like(r), np.empty_like(s)
-    moments, moves = np.empty(len(levels[1])), np.empty(len(levels[1]))
-    rz = _precondition(levels, r, s, z, w, moments, moves)
+    moves = np.empty(len(levels[1]))
+    rz = _precondition(levels, r, s, z, w, moves)
     if rz == 0.0:
         return 0
     p, d = z.copy(), w.copy()
@@ -280,7 +277,7 @@ def _iterate(matrix, levels, b, c, x, q, tolerance, most):
         q += alpha * d
         r -= alpha * y
         s -= alpha * e
-        new = _precondition(levels, r, s, z, w, moments, moves)
+        new = _precondition(levels, r, s, z, w, moves)
         if new <= goal:
             return done
         beta = new / rz

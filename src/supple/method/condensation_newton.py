@@ -84,12 +84,16 @@ def minimise(
     linear_solver: BorderedSolver,
     watch: Stopwatch,
     look: Callable[[FloatArray], Condensed | None] | None = None,
+    slack: float = 0.0,
 ) -> Found:
     """The minimum of Φ from z on, where its gradient is given, until |∇Φ| <= max(tolerance reference, floor), and so as
     the subspace sees it, beside what acts on that, `leaning`. Without any iteration only where both are a share `still`
     of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
-    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too."""
+    reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too. Where
+    flesh is pressed and equilibria are many, it also ends after a step that lowers the energy by less than a share
+    `slack`."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
+    crawls, last = False, math.inf
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
@@ -102,6 +106,8 @@ def minimise(
         size = measure(region, gradient)
         if not np.isfinite(size):
             raise NewtonFailure("the forces are not finite", z, size / reference)
+        if crawls and size <= last:  # not where a look has found more
+            return Found(z, iteration, linear, size / max(reference, floor))
         share = 1.0 if iteration else still
         if size <= max(share * goal, floor) and lean(step.footing, gradient) <= max(share * leaning, floor):
             return Found(z, iteration, linear, size / max(reference, floor))
@@ -112,6 +118,7 @@ def minimise(
             watch,
         )  # fmt: skip
         linear += found.iterations
+        before, last, promised = z, size, -0.5 * float(gradient @ found.d)
         if iteration == 0:
             weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
             noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
@@ -127,6 +134,7 @@ def minimise(
             there = step.gradient(ahead)
         if measure(region, there) <= _CLEAR * size:  # False for NaN
             z, gradient, cautious = ahead, there, False
+            crawls = slack > 0.0 and _is_little(step, before, z, promised, slack)
             continue
         try:
             with watch.phase("line search"):
@@ -135,10 +143,17 @@ def minimise(
             if not (size <= _NEAR * goal and measure(region, there) < size):
                 raise
             z, share = ahead, 1.0  # energies too close to tell apart: the residual decides
-        cautious = share < _OVERSHOT
+        cautious, crawls = share < _OVERSHOT, slack > 0.0 and _is_little(step, before, z, promised, slack)
         with watch.phase("assembly"):
             gradient = there if z is ahead else step.gradient(z)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
+
+
+def _is_little(step: Condensed, z: FloatArray, there: FloatArray, promised: float, slack: float) -> bool:
+    """Whether neither a step from z that `promised` to lower the energy by so much [J] nor where it ended has more than
+    a share of that to gain."""
+    energy = step.energy(z)[0]
+    return max(promised, energy - step.energy(there)[0]) <= slack * abs(energy)
 
 
 class _Direction(NamedTuple):

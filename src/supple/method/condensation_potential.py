@@ -66,7 +66,10 @@ class Condensed(CondensedTerms):
             return HeldMotions(unseen, unseen)
         q, inertia, moved = self.share.begin, self.share.matrix, self.motion.ca * self.footing.taken
         whole = self._rule.stiffness(q, form=PROJECTED) + inertia
-        left = whole - self._take_away(q, PROJECTED)
+        if self.motion.ca > 0.0:  # beside inertia the Hessian as it is does, and Newton's method asks for it anyway
+            left = self._rule.stiffness(q, form=EXACT) + inertia - self._taken
+        else:
+            left = whole - self._take_away(q, PROJECTED)
         return find_held(left, whole + moved, own, _LEFT * self.error, unseen)
 
     def carry_held(self, z: FloatArray) -> FloatArray:
@@ -94,20 +97,25 @@ class Condensed(CondensedTerms):
         at, y, strain = self.memory.get("seen", (None, z, z))
         if at is not z:
             y, strain = self.footing.place(z), np.zeros(0) if self.region.whole else self._rule.strain(q)
-        strained = Strained(form, exact, y, strain)
-        known: tuple[Strained, Bordered] | None = self.memory.pop("matrix", None)
+        strained, name = Strained(y, strain), f"matrix {form} {exact}"
+        known: tuple[Strained, Bordered] | None = self.memory.pop(name, None)
         if not lagged or known is None or not known[0].serves(strained, self.parts):
-            known = strained, self._stiffen(y, q, form, exact, lagged)
+            rest = self._stiffen_rest(q, form, exact, lagged, strain)
+            known = strained, self._stiffen(y, q, form, rest, keep=lagged and self._is_still)
         if lagged:
-            self.memory["matrix"] = known
+            self.memory[name] = known
         springs = self._join(y, cautious) if self.joints else known[1].springs
         return replace(known[1], springs=springs)
 
-    def _stiffen(self, y: FloatArray, q: FloatArray, form: int, exact: bool, lagged: bool) -> Bordered:
-        """The same without contacts and grabs."""
+    @property
+    def _is_still(self) -> bool:
+        """Whether it is an equilibrium: its matrices as they are and projected are asked for in turn, and both kept."""
+        return self.motion.ca == 0.0
+
+    def _stiffen(self, y: FloatArray, q: FloatArray, form: int, rest: FloatArray, *, keep: bool) -> Bordered:
+        """The same without contacts and grabs, with the stiffness of all other tets, (r, r)."""
         m = self.motion
-        rest = self._stiffen_rest(q, form, exact, lagged)
-        matrix = self._assemble(y, q, form)
+        matrix = self._assemble(y, q, form, keep=keep)
         matrix.extra = self.region.mass * (m.ca + m.cv * self.damping_mass)
         matrix.diagonal[:, ::4] += matrix.extra[:, None]
         matrix.B += rest + self.share.matrix
@@ -136,7 +144,7 @@ class Condensed(CondensedTerms):
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
         region, rank = self.region, len(q)
-        self.memory.pop("matrix", None)  # it is in the same memory
+        self._forget()
         (stop, edge, _), rows, count = region.split, region.block_rows, len(region.full)
         if self._flat is None:
             blocks, C, B = fold_parts(self.footing, self.parts, y, form)
@@ -148,26 +156,43 @@ class Condensed(CondensedTerms):
             C, B, Handled.none(rank), region.clusters,
         )  # fmt: skip
 
-    def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool) -> FloatArray:
+    def _stiffen_rest(self, q: FloatArray, form: int, exact: bool, lagged: bool, strain: FloatArray) -> FloatArray:
         """That of all other tets, as the coordinates see it, (r, r)."""
         rank = len(q)
         if self.region.whole:
             return np.zeros((rank, rank))
         if not (self.subtracts and exact):
             return self._outside.stiffness(q, form=form)
-        if lagged and self.motion.ca > 0.0:
-            taken = self._recall("taken", lambda: self._take_away(self.share.begin, form))
-        else:
-            taken = self._take_away(q, form)
-        return np.asarray(self._rule.stiffness(q, form=form) - taken)
+        if not lagged:
+            return np.asarray(self._rule.stiffness(q, form=form) - self._take_away(q, form))
+        if not self._is_still:
+            return np.asarray(self._rule.stiffness(q, form=form) - self._taken)
+        # Coordinates come to rest long before what touches does
+        strained, name = Strained(self.footing.follow(q), strain), f"rest {form}"
+        known: tuple[Strained, FloatArray] | None = self.memory.get(name)
+        if known is None or not known[0].serves(strained, self._parts_under):
+            known = strained, np.asarray(self._rule.stiffness(q, form=form) - self._take_away(q, form))
+            self.memory[name] = known
+        return known[1]
+
+    @property
+    def _taken(self) -> FloatArray:
+        """What is taken away where the step begins, (r, r)."""
+        return self._recall("taken", lambda: self._take_away(self.share.begin, EXACT))
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        self.memory.pop("matrix", None)  # it is in the same memory
+        self._forget()
         if self._flat is not None:
             response = self.parts[0].material.response
             return assemble(self.region, self._flat, response, self.footing.follow(q), form, under=True)[2]
         return fold_under(self.footing, self._parts_under, q, form)
+
+    def _forget(self) -> None:
+        """Drop matrices that are in memory which is written to next."""
+        if not self._is_still:
+            for name in [name for name in self.memory if name.startswith("matrix")]:
+                del self.memory[name]
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""

@@ -210,6 +210,7 @@ class CondensedStep:
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 still=tools.tolerance / tolerance, max_iterations=tools.max_iterations, linear_solver=self._linear,
                 watch=self._watch, look=None if round.look is None else partial(self._look_on, round.look),
+                slack=0.0 if self.rest is None else tools.error**2,  # closer than that a rule does not know it
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self.region.spread(term) for name, term in step.terms(failure.x).items()}

@@ -16,8 +16,6 @@ ALIKE = 0.005  #: strain within which a matrix is as good as a new one: Newton's
 class Strained(NamedTuple):
     """What a matrix has been made for."""
 
-    form: int
-    exact: bool
     y: FloatArray
     """Positions [m], (l, 3)."""
     strain: FloatArray
@@ -25,7 +23,5 @@ class Strained(NamedTuple):
 
     def serves(self, other: "Strained", parts: tuple[Elements, ...]) -> bool:
         """Whether neither exact tets nor the rule's have strained much since."""
-        if self.form != other.form or self.exact != other.exact:
-            return False
         outside = float(np.abs(self.strain - other.strain).max(initial=0.0))
         return outside <= ALIKE and strain_between(parts, self.y, other.y) <= ALIKE
