@@ -41,10 +41,18 @@ def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> N
 
 
 def train_pool(
-    problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None, *, rounds: int = _ROUNDS
+    problem: Problem,
+    tolerance: float,
+    rng: np.random.Generator,
+    warm: Rule | None = None,
+    *,
+    rounds: int = _ROUNDS,
+    priced: int = _PRICED,
+    together: float = 0.0,
 ) -> Rule:
     """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
-    where the pool does not suffice after some rounds."""
+    where the pool does not suffice after some rounds, in each of which `priced` candidates join it; `together` as for
+    `choose_forward`."""
     rows = len(problem.target())
     count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
@@ -53,7 +61,7 @@ def train_pool(
     early = _EARLY
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
-        choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first))
+        choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together)
         support = Support(problem, pool.members[choice.columns])
         support.fit()
         if support.error() <= tolerance:
@@ -61,7 +69,7 @@ def train_pool(
         if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are
         elif len(pool.members) < problem.candidates:
-            pool.add(_price(problem, support, pool.members))
+            pool.add(_price(problem, support, pool.members, priced))
         else:
             best = nnls(pool.gram, pool.right, pool.square).weights > 0.0
             support = Support(problem, pool.members[best])  # all candidates were seen: what is possible at all
@@ -83,9 +91,9 @@ def _places(members: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np
     return np.asarray(order[np.searchsorted(members, wanted, sorter=order)], np.int64)
 
 
-def _price(problem: Problem, support: Support, known: IntArray) -> NDArray[np.int64]:
+def _price(problem: Problem, support: Support, known: IntArray, count: int) -> NDArray[np.int64]:
     """The candidates outside the pool along which the residual falls fastest."""
     slope = problem.gradient(support.residual())
     slope[known] = -np.inf
-    best = np.argsort(-slope, kind="stable")[:_PRICED]
+    best = np.argsort(-slope, kind="stable")[:count]
     return np.sort(best[np.isfinite(slope[best])])

@@ -261,7 +261,7 @@ class SkippingSolver:
         new = replace(
             state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
             since=since, interval=interval, skipped=state.skipped + 1, memory=memory, touched=touched,
-            estimate=state.estimate if estimate is None else estimate,
+            excess=end.excess, estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
         used = memory.learned
         assert used is not None
@@ -335,7 +335,8 @@ class SkippingSolver:
         else:
             entry = self._steps.enter(used, end, inputs)
         return replace(
-            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=entry.defect
+            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=entry.defect,
+            excess=entry.excess,
         ), trained  # fmt: skip
 
     def _is_met(self, touching: Touch | None) -> bool:

@@ -34,6 +34,8 @@ FloatArray = NDArray[np.float64]
 class FramedSteps:
     """Steps by a reduced solver of what was learned; the last one made is kept."""
 
+    corrects = False  # rules are trained so far that nothing needs to
+
     def __init__(
         self,
         body: Body,

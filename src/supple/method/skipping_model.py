@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from supple.cubature import Rule
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import VISCOUS, Body
-from supple.linalg.dense import cholesky
+from supple.elastic import VISCOUS, Body, elastic_gradient
+from supple.linalg.dense import cholesky, cholesky_solve
 from supple.linalg.turns import turn, turn_back
 from supple.method.full_drag import mean_edge
 from supple.method.look_ahead import shorten
@@ -66,6 +66,8 @@ class Arrival(NamedTuple):
     """Size of the elastic force on the coordinates."""
     drag: FloatArray
     """Damping force by stiffness on the coordinates at the end, (r,)."""
+    excess: FloatArray | None = None
+    """What the rule has more of elastic forces on the coordinates than all elements, where the step knew it, (r,)."""
 
 
 class Placed(NamedTuple):
@@ -149,6 +151,16 @@ class LearnedModel:
         """Size of the elastic force on the coordinates."""
         return float(np.linalg.norm(self._elements.force(q)))
 
+    @property
+    def is_ruled(self) -> bool:
+        """Whether some elements stand for all."""
+        return self.learned.rule.size < len(self._body.mesh.tets)
+
+    def excess(self, q: FloatArray) -> FloatArray:
+        """What the rule has more of elastic forces on the coordinates than all elements, (r,)."""
+        every = self.pull(elastic_gradient(self._body.parts, self.positions(q)))
+        return self._elements.force(q) - self.learned.stiffness * every
+
     def residual(self, q: FloatArray, load: FloatArray) -> FloatArray:
         """Elastic forces on the coordinates less those on the vertices [N], (n, 3), as coordinates feel them, (r,)."""
         return self._elements.force(q) - self.pull(load)
@@ -161,18 +173,20 @@ class LearnedModel:
         elastic: float,
         places: tuple[FloatArray, FloatArray] | None = None,
         defect: FloatArray | None = None,
+        excess: FloatArray | None = None,
     ) -> Arrival | None:
         """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails.
 
         `places`: positions whose stiffness damps it, and positions that are no motion, where the subspace does not hold
-        them. `defect` (r,) acts on the coordinates besides.
+        them. `defect` (r,) acts on the coordinates besides. Where the `excess` of the rule at the step's beginning is
+        given, the step ends where the forces of all elements have it.
         """
         e, s = self._elements, self._scratch
         if self._pulled[0] is not load and not np.array_equal(self._pulled[0], load):
             self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
-        if defect is not None:
-            pull = pull + defect
+        for more in (defect, excess):
+            pull = pull if more is None else pull + more
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
             pull = pull + back
@@ -186,8 +200,19 @@ class LearnedModel:
         )  # fmt: skip
         if status != CONVERGED or not np.isfinite(end).all():
             return None
+        if excess is not None and (iterations or ready):
+            excess = self._correct(end, h, excess)
         drag = M @ end[0] - back if len(M) else back
-        return Arrival(end, iterations, residual, elastic, drag)
+        return Arrival(end, iterations, residual, elastic, drag, excess)
+
+    def _correct(self, end: FloatArray, h: float, excess: FloatArray) -> FloatArray:
+        """What the rule has too much of where a step ended, (r,), and that end (3, r) without it: one more iteration
+        of Newton's method with the last matrix, whose factor is still there."""
+        found, rate = self.excess(end[0]), self._kind / h  # 1/h and 2/h
+        d = found - excess
+        cholesky_solve(self._scratch.K, d)
+        end += np.outer((1.0, rate, rate * rate), d)
+        return found
 
     def _drag(self, motion: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """M and b of the force M q - b by which stiffness damps a step of h [s]."""

@@ -99,6 +99,8 @@ class SkippingState:
     """Size of the elastic force on the coordinates."""
     defect: FloatArray | None = None
     """What the rule lacked of the forces on the coordinates where a static step last ended in full space, (r,)."""
+    excess: FloatArray | None = None
+    """What the rule had more of these than all elements at the end of the last step in motion, (r,)."""
     scale: float = 0.0
     """Largest velocity [m/s], in statics largest displacement [m], that errors are relative to; root of mean square."""
     since: int = 0
@@ -133,7 +135,8 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         found |= {f"framed/{name}": array for name, array in state.motion.pack().items()}
     else:
         found["motion"] = state.motion
-    found |= {"turn": state.turn, "defect": state.defect, "matrix": memory.matrix, "pose": memory.pose}
+    found |= {"turn": state.turn, "defect": state.defect, "excess": state.excess}
+    found |= {"matrix": memory.matrix, "pose": memory.pose}
     if memory.window.fields:
         found |= {
             "fields": np.stack(memory.window.fields),
@@ -210,11 +213,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     return SkippingState(
         memory=memory, full=unpack_state(full) if full else None, motion=motion, live=unpack_live(arrays),
         load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"), touched=touched,
-        defect=found.get("defect"),
+        defect=found.get("defect"), excess=found.get("excess"),
         **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 
 
 _FIELDS = (
-    "motion", "load", "trend", "turn", "defect", "matrix", "pose", "fields", "gram", "poses", "weights", "offset",
+    "motion", "load", "trend", "turn", "defect", "excess", "matrix", "pose", "fields", "gram", "poses", "weights",
+    "offset",
 )  # fmt: skip
