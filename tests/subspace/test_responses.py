@@ -26,7 +26,7 @@ def bend(body: Body, angle: float) -> np.ndarray:
 
 def test_a_response_is_in_balance_with_its_push_about_a_bent_shape(body):
     u = bend(body, 0.5)
-    columns = even_responses(body, [u])
+    columns = even_responses(body, u)
     assert columns.shape == (3 * len(body.mass), 3)
     about = RestStiffness(body, body.mesh.vertices + u)
     for axis, column in zip(np.eye(3), columns.T, strict=True):
@@ -39,8 +39,7 @@ def test_a_response_is_in_balance_with_its_push_about_a_bent_shape(body):
 
 def test_shapes_that_give_way_by_themselves_have_none(body):
     pressed = body.mesh.vertices * [-0.4, 0.0, 0.0]
-    assert even_responses(body, [pressed]).shape[1] == 0
-    assert even_responses(body, [pressed, bend(body, 0.3)]).shape[1] == 3
+    assert even_responses(body, pressed).shape[1] == 0
 
 
 def test_a_basis_is_extended_by_what_is_new_and_no_further_than_asked(body):

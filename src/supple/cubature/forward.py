@@ -27,9 +27,15 @@ class Choice(NamedTuple):
 
 
 def choose_forward(
-    gram: FloatArray, right: FloatArray, wanted: float, first: IntArray | None = None, together: float = 0.0
+    gram: FloatArray,
+    right: FloatArray,
+    wanted: float,
+    first: IntArray | None = None,
+    *,
+    together: float = 0.0,
+    most: int | None = None,
 ) -> Choice:
-    """Columns that explain `wanted` of bᵀb, or as much as they can, given AᵀA (n, n) and Aᵀb (n,).
+    """Columns that explain `wanted` of bᵀb, or as much as they can, given AᵀA (n, n) and Aᵀb (n,); `most` at most.
 
     `first` names columns to enter before any other. A column whose weight later ones push below zero leaves for good.
     `together` is the share of those chosen so far of which as many enter at a time, one at least: many cost little
@@ -37,7 +43,8 @@ def choose_forward(
     """
     first = np.zeros(0, np.int64) if first is None else np.asarray(first, np.int64)
     chosen = np.zeros(len(right) + 1, np.int64)
-    size, explained = _choose(np.ascontiguousarray(gram), right, first, wanted, chosen, together)
+    most = len(right) if most is None else min(most, len(right))
+    size, explained = _choose(np.ascontiguousarray(gram), right, first, wanted, chosen, together, most)
     return Choice(chosen[:size], explained)
 
 
@@ -46,8 +53,9 @@ _kernel = njit(cache=True, fastmath={"contract", "nsz", "reassoc"}, error_model=
 
 @_kernel
 def _choose(
-    gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray, together: float
-) -> tuple[int, float]:
+    gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray, together: float,
+    most: int,
+) -> tuple[int, float]:  # fmt: skip
     # Row i of V holds all columns' components along the i-th orthonormal direction of the chosen ones, y[i] that of b
     V, y, weights = np.empty((right.size + 1, right.size)), np.zeros(right.size + 1), np.zeros(right.size + 1)
     slope, left = right.copy(), np.empty(right.size)  # of b's rest along the columns, and squares of the columns' rests
@@ -56,17 +64,17 @@ def _choose(
     banned = np.zeros(right.size, np.bool_)
     size: Any = np.int64(0)  # a plain 0 has callees compiled for that number, too
     offered, explained = 0, 0.0
-    while explained < wanted:
-        most = 1 + int(together * size)
+    while explained < wanted and size < most:
+        count = min(1 + int(together * size), most - size)
         if offered < first.size:
-            new = first[offered : offered + most]
+            new = first[offered : offered + count]
             offered += new.size
             least = 0.0
         else:
-            new, least = _most_taken(gram, slope, left, banned, most)
+            new, least = _most_taken(gram, slope, left, banned, count)
             if not new.size:
                 break
-        size = _append(V, y, gram, slope, left, size, new[: right.size - size], least, banned, chosen)
+        size = _append(V, y, gram, slope, left, size, new, least, banned, chosen)
         worst = _solve(V, y, chosen, size, weights)
         while size > 0 and weights[worst] <= 0.0:
             size = _delete(V, y, slope, left, chosen, size, worst)

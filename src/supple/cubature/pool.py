@@ -47,12 +47,11 @@ def train_pool(
     warm: Rule | None = None,
     *,
     rounds: int = _ROUNDS,
-    priced: int = _PRICED,
     together: float = 0.0,
+    most: int | None = None,
 ) -> Rule:
     """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
-    where the pool does not suffice after some rounds, in each of which `priced` candidates join it; `together` as for
-    `choose_forward`."""
+    where the pool does not suffice after some rounds; `together` and `most` as for `choose_forward`."""
     rows = len(problem.target())
     count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
@@ -61,15 +60,17 @@ def train_pool(
     early = _EARLY
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
-        choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together)
+        choice = choose_forward(
+            pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together=together, most=most
+        )
         support = Support(problem, pool.members[choice.columns])
         support.fit()
-        if support.error() <= tolerance:
+        if support.error() <= tolerance or len(choice.columns) == most:
             break
         if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are
         elif len(pool.members) < problem.candidates:
-            pool.add(_price(problem, support, pool.members, priced))
+            pool.add(_price(problem, support, pool.members))
         else:
             best = nnls(pool.gram, pool.right, pool.square).weights > 0.0
             support = Support(problem, pool.members[best])  # all candidates were seen: what is possible at all
@@ -91,9 +92,9 @@ def _places(members: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np
     return np.asarray(order[np.searchsorted(members, wanted, sorter=order)], np.int64)
 
 
-def _price(problem: Problem, support: Support, known: IntArray, count: int) -> NDArray[np.int64]:
+def _price(problem: Problem, support: Support, known: IntArray) -> NDArray[np.int64]:
     """The candidates outside the pool along which the residual falls fastest."""
     slope = problem.gradient(support.residual())
     slope[known] = -np.inf
-    best = np.argsort(-slope, kind="stable")[:count]
+    best = np.argsort(-slope, kind="stable")[:_PRICED]
     return np.sort(best[np.isfinite(slope[best])])

@@ -18,14 +18,16 @@ from supple.method.skipping_training import Lesson, train
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs, Moment
 from supple.subspace import Basis
+from supple.subspace.responses import even_responses, extend
 from supple.subspace.rest_stiffness import RestStiffness
+from supple.subspace.window import Window
 
 __all__ = ["FullStep", "Learner"]
 
 FloatArray = NDArray[np.float64]
 _PASSES, _PASSES_RINGING = 2, 3  # steps in a row that the basis of before must hold; more where what it does rings on
 _SURE = 0.5  # of the tolerance: a basis that barely holds one step does not hold the next ones
-_FEWEST, _FEWEST_STATIC, _FEWEST_RINGING = 10, 6, 30  # full steps before a basis is made
+_FEWEST, _FEWEST_STATIC, _FEWEST_RINGING = 10, 6, 40  # full steps before a basis is made
 _STALE, _PATIENCE = 3, 10  # failed steps after which it is made again, and the share of all failed ones that is more
 _LOOKS = 40  # full steps in a row that are all looked at, then every second, every third ...
 _WORTH = 1e5, 4, 20  # full steps that a training costs times unknowns, and bounds: as many reduced steps pay for it
@@ -36,7 +38,11 @@ _TAUGHT = 2  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
 _CHEAP = 50.0, 120  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which rules are
-_RESPONSES = 18  # columns beside principal components where no rank is asked for
+_SHAPES, _APART = (
+    6,
+    5,
+)  # whose responses are remembered, at least so many full steps apart, and share of all that is more
+_FACTORED = 1_000, 60_000  # unknowns between which their matrices are factorised within about a full step
 
 
 class FullStep(NamedTuple):
@@ -67,7 +73,8 @@ class Learner:
             self._fewest = _FEWEST_STATIC
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
-        self._most = self.max_rank + _RESPONSES if max_rank is None else max_rank
+        few, many = _FACTORED
+        self._responds = max_rank is None and steps.corrects and few <= 3 * len(carrier.body.mass) <= many
         self._usual = _WORTH[0] / (3 * len(carrier.body.mass))
         self._worth = int(np.clip(self._usual, *_WORTH[1:]))
         self._rest: tuple[bytes, RestStiffness] | None = None
@@ -94,12 +101,28 @@ class Learner:
         if len(window) >= self._fewest and (basis is None or overdue):
             if basis is not None and basis.rank >= rank and failing >= _UNHELD:
                 rank = min(self.max_rank, int(_GROWS * rank))
-            basis, stale = window.principal(rank), 0
+            basis, stale = self._basis(window, memory, rank), 0
         progress = progress._replace(
             passes=progress.passes + 1 if holds else 0, known=progress.known + 1 if known else 0, failing=failing,
             stale=stale, wait=max(0, progress.wait - 1), rank=rank,
         )  # fmt: skip
-        return replace(memory, window=window, basis=basis, progress=progress)
+        return self._respond(replace(memory, window=window, basis=basis, progress=progress), step, u)
+
+    def _basis(self, window: Window, memory: Memory, rank: int) -> Basis:
+        """Principal components of a window, and what responses add to them."""
+        basis = window.principal(rank)
+        if not memory.responses:
+            return basis
+        return extend(basis, np.concatenate(memory.responses, axis=1), basis.rank + 3 * _SHAPES)
+
+    def _respond(self, memory: Memory, step: FullStep, u: FloatArray) -> Memory:
+        """The memory with responses about the displacement u [m], (n, 3), if the last ones are long ago."""
+        progress = memory.progress
+        if not self._responds or progress.failing - progress.pushed < max(_SHAPES, progress.failing // _APART):
+            return memory
+        new = even_responses(self._body.pinned(step.end.live.pins(self._body.pins)), u)
+        progress = progress._replace(pushed=progress.failing)
+        return replace(memory, progress=progress, responses=(*memory.responses, new)[-_SHAPES:])
 
     def judge(self, memory: Memory, estimate: float, tolerance: float) -> Memory:
         """The memory after a check: where the error is small, the last training was worth it."""
@@ -168,8 +191,9 @@ class Learner:
         """The memory with something new learned, and whether that repeats a full step."""
         end, used = step.end, memory.learned
         lesson = Lesson(
-            memory.window, self._stiffness(end.live.pins(self._body.pins)), self._rank(memory.progress), self._most,
-            step.tolerance, self._steps.corrects, None if used is None else used.rule,
+            memory.window, self._basis(memory.window, memory, self._rank(memory.progress)),
+            self._stiffness(end.live.pins(self._body.pins)), step.tolerance, self._steps.corrects,
+            None if used is None else used.rule,
         )  # fmt: skip
         new = train(lesson, self._carrier)
         learned = new.about(self.displacement(end, step.inputs.end), end.live.stiffness)

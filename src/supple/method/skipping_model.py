@@ -26,6 +26,8 @@ __all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "Placed", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
+_ROUND_OFF = 1e-9  # of the coordinates: corrections below it may grow
+_CORRECTIONS = 2  # of a rule's step by all elements: each leaves about a seventh of what the last one found
 _NOTHING = np.zeros((0, 0))
 
 
@@ -202,17 +204,26 @@ class LearnedModel:
             return None
         if excess is not None and (iterations or ready):
             excess = self._correct(end, h, excess)
+            if excess is None:
+                return None
         drag = M @ end[0] - back if len(M) else back
         return Arrival(end, iterations, residual, elastic, drag, excess)
 
-    def _correct(self, end: FloatArray, h: float, excess: FloatArray) -> FloatArray:
-        """What the rule has too much of where a step ended, (r,), and that end (3, r) without it: one more iteration
-        of Newton's method with the last matrix, whose factor is still there."""
-        found, rate = self.excess(end[0]), self._kind / h  # 1/h and 2/h
-        d = found - excess
-        cholesky_solve(self._scratch.K, d)
-        end += np.outer((1.0, rate, rate * rate), d)
-        return found
+    def _correct(self, end: FloatArray, h: float, excess: FloatArray) -> FloatArray | None:
+        """What the rule has too much of where a step ended, (r,), and that end (3, r) without it; None where it does
+        not get nearer. These are more iterations of Newton's method with the last matrix, whose factor is still there.
+        """
+        rate, before = self._kind / h, np.inf  # 1/h and 2/h
+        for _ in range(_CORRECTIONS):
+            found = self.excess(end[0])
+            d = found - excess
+            cholesky_solve(self._scratch.K, d)
+            end += np.outer((1.0, rate, rate * rate), d)
+            excess, length = found, float(np.linalg.norm(d))
+            if not length <= before:
+                return None
+            before = max(length, _ROUND_OFF * float(np.linalg.norm(end[0])))
+        return excess
 
     def _drag(self, motion: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """M and b of the force M q - b by which stiffness damps a step of h [s]."""

@@ -60,6 +60,8 @@ class Progress(NamedTuple):
     """How many of them ask for the next training, as long as the last one was not worth it: twice as many each time."""
     renewed: int = 0
     """Reduced steps before the last training in the midst of them."""
+    pushed: int = 0
+    """What `failing` was when responses to pushes were found last."""
     spent: int = 0
     """Iterations of conjugate gradients that a newer matrix would have saved."""
     gain: float = 0.0
@@ -80,6 +82,8 @@ class Memory:
     """Upper triangle of a full step's matrix, which is used again."""
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
+    responses: tuple[FloatArray, ...] = ()
+    """How the body gives way to even pushes about some of its shapes, (3 n, 3) each."""
     kept: tuple[Kept, ...] = ()
     """What was learned before and is tried before anything is learned anew, last one first."""
 
@@ -137,6 +141,8 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         found["motion"] = state.motion
     found |= {"turn": state.turn, "defect": state.defect, "excess": state.excess}
     found |= {"matrix": memory.matrix, "pose": memory.pose}
+    for k, response in enumerate(memory.responses):
+        found[f"response{k}"] = response
     if memory.window.fields:
         found |= {
             "fields": np.stack(memory.window.fields),
@@ -201,9 +207,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
     progress = Progress(*numbers["progress"])
+    named = sorted(name for name in arrays if name.startswith("response"))
+    responses = tuple(np.asarray(arrays[name], np.float64) for name in named)
     memory = Memory(
-        window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), tuple(kept)
-    )
+        window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), responses,
+        tuple(kept),
+    )  # fmt: skip
     full, framed = (
         {name.removeprefix(kind): array for name, array in arrays.items() if name.startswith(kind)}
         for kind in ("full/", "framed/")

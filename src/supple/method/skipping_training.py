@@ -1,4 +1,4 @@
-"""What is trained when full steps have taught enough: a subspace of their window, and a rule for the forces in it."""
+"""What is trained when full steps have taught enough: a rule for the forces in the subspace of their window."""
 
 import warnings
 from dataclasses import replace
@@ -13,7 +13,6 @@ from supple.errors import SuppleWarning
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_model import Kept
 from supple.subspace import Basis
-from supple.subspace.responses import even_responses, extend
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
@@ -25,21 +24,17 @@ FloatArray = NDArray[np.float64]
 _CORRECTED, _MOVING, _STATIC, _LEAST = 0.3, 0.03, 0.1, 3e-5
 _ROUNDS = 2  # of its training
 _TOGETHER = 0.06  # share of a rule whose elements enter at a time
+_ELEMENTS = 6  # of a rule at most where all correct it, times the rank
 _OFFERED = 12000  # elements that a rule is chosen from, twenty times as many as it has
 _EVERY = 600  # elements up to which all are taken: a rule has nearly as many, and its training costs 100 full steps
-_SHAPES = 6  # about which responses are found
-_FACTORED = 60_000  # unknowns up to which their matrices are factorised within a few full steps
 
 
 class Lesson(NamedTuple):
     """What full steps have taught, and what is asked for."""
 
     window: Window
+    basis: Basis
     rest: RestStiffness
-    rank: int
-    """Of the window's principal components."""
-    most: int
-    """Columns of all kinds."""
     tolerance: float
     """Of a step."""
     corrected: bool
@@ -49,12 +44,8 @@ class Lesson(NamedTuple):
 
 
 def train(lesson: Lesson, carrier: Carrier) -> Kept:
-    """A subspace and a rule for its forces."""
-    basis = lesson.window.principal(lesson.rank)
-    if lesson.corrected and len(lesson.rest.mass) <= _FACTORED and basis.rank < lesson.most:
-        shapes = (lesson.window.fields[k] for k in lesson.window.spread(_SHAPES))
-        basis = extend(basis, even_responses(lesson.rest.body, shapes), lesson.most)
-    basis, count = _by_frequency(basis, lesson.rest), len(carrier.body.mesh.tets)
+    """A basis in coordinates of its own, and a rule for the forces on these."""
+    basis, count = _by_frequency(lesson.basis, lesson.rest), len(carrier.body.mesh.tets)
     if count <= _EVERY:
         return Kept(basis, Rule(np.arange(count), np.ones(count), 0.0, trainer="all"), tried=True)
     rng, warm = np.random.default_rng(0), lesson.warm
@@ -67,7 +58,8 @@ def train(lesson: Lesson, carrier: Carrier) -> Kept:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
         tolerance = max(share * lesson.tolerance, _LEAST)
-        rule = train_pool(problem, tolerance, rng, warm, rounds=_ROUNDS, together=_TOGETHER)
+        most = _ELEMENTS * basis.rank if lesson.corrected else None
+        rule = train_pool(problem, tolerance, rng, warm, rounds=_ROUNDS, together=_TOGETHER, most=most)
     return Kept(basis, replace(rule, members=offered[rule.members]), tried=True)
 
 

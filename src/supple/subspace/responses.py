@@ -4,7 +4,6 @@ A bent body sways to the side by turning its cross-sections about axes that turn
 shape is not that about another. Components of a motion hold the sway that there was, and are stiff against any other.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -22,21 +21,17 @@ FloatArray = NDArray[np.float64]
 _NEW = 1e-6  # of a column: less than this is nothing new but round-off
 
 
-def even_responses(body: Body, shapes: Iterable[FloatArray]) -> FloatArray:
-    """Displacements under an even acceleration along each axis, about shapes with displacements (n, 3) [m]: (3 n, k).
+def even_responses(body: Body, u: FloatArray) -> FloatArray:
+    """Displacements under an even acceleration along each axis, about the displacement u [m], (n, 3): (3 n, 3).
 
-    Shapes that would give way by themselves, where stiffness is not definite, have none.
+    A shape that would give way by itself, where stiffness is not definite, has none.
     """
-    pushes = np.tile(np.eye(3), (len(body.mass), 1))
-    found = [np.zeros((len(pushes), 0))]
-    for u in shapes:
-        about = RestStiffness(body, body.mesh.vertices + u)
-        weights = about.mass[:, None] * about.gather(pushes)
-        try:
-            found.append(about.spread(np.stack([about.solve_shifted(weight) for weight in weights.T], axis=1)))
-        except NotPositiveDefinite:
-            continue
-    return np.concatenate(found, axis=1)
+    about = RestStiffness(body, body.mesh.vertices + u)
+    pushes = about.mass[:, None] * about.gather(np.tile(np.eye(3), (len(body.mass), 1)))
+    try:
+        return about.spread(np.stack([about.solve_shifted(push) for push in pushes.T], axis=1))
+    except NotPositiveDefinite:
+        return np.zeros((3 * len(body.mass), 0))
 
 
 def extend(basis: Basis, columns: FloatArray, most: int) -> Basis:
