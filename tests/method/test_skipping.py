@@ -153,6 +153,19 @@ def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing, mon
         assert [r.kind for r in again] == [r.kind for r in reports[k : k + 25]]
 
 
+def test_responses_to_pushes_are_found_on_the_way_and_kept_with_the_state():
+    body = thin_beam(100)
+    solver = SkippingSolver(body, integrator="newmark")
+    states, _ = run(solver, 16)
+    found = [len(state.memory.responses) for state in states]
+    assert found[-1] == 2
+    assert np.diff(found).max() == 1
+    again = solver.unpack(solver.pack(states[-1])).memory.responses
+    assert all(np.array_equal(*pair) for pair in zip(again, states[-1].memory.responses, strict=True))
+    few = SkippingSolver(body, integrator="newmark", max_rank=20)
+    assert not run(few, 10)[0][-1].memory.responses
+
+
 def test_copies_of_a_state_go_on_alone(swing):
     _, solver, states, _, _ = swing
     k = next(k for k in range(100, 200) if states[k].motion is not None)

@@ -47,16 +47,21 @@ def train_pool(
     warm: Rule | None = None,
     *,
     rounds: int = _ROUNDS,
+    drawn: int = _CANDIDATES[1],
     together: float = 0.0,
     most: int | None = None,
 ) -> Rule:
     """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
-    where the pool does not suffice after some rounds; `together` and `most` as for `choose_forward`."""
+    where the pool does not suffice after some rounds.
+
+    The pool begins with `drawn` candidates for each number in a sample's answer; `together` and `most` are as for
+    `choose_forward`.
+    """
     rows = len(problem.target())
-    count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
+    count = max(_CANDIDATES[0], drawn * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
-    drawn = np.union1d(first, draw_candidates(problem, count, rng))
-    pool = Support(problem, drawn, Sketch(rows, _EQUATIONS, rng))
+    members = np.union1d(first, draw_candidates(problem, count, rng))
+    pool = Support(problem, members, Sketch(rows, _EQUATIONS, rng))
     early = _EARLY
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square

@@ -62,7 +62,7 @@ class FramedSteps:
         end = _step(solver, self._project(learned, begin), inputs)
         return None if end is None else solver.positions(end[0])
 
-    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
+    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs, near: float) -> Taken | None:
         """A step; None where Newton's method fails or contacts do not settle."""
         assert state.memory.learned is not None
         solver = self._solver(state.memory.learned)

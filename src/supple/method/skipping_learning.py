@@ -38,11 +38,8 @@ _TAUGHT = 2  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
 _CHEAP = 50.0, 120  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which rules are
-_SHAPES, _APART = (
-    6,
-    5,
-)  # whose responses are remembered, at least so many full steps apart, and share of all that is more
-_FACTORED = 1_000, 60_000  # unknowns between which their matrices are factorised within about a full step
+_SHAPES, _APART = 7, 5  # whose responses are remembered: so many full steps apart, or such a part of all
+_FEWEST_PUSHED = 1_000  # unknowns from which on they are looked for
 
 
 class FullStep(NamedTuple):
@@ -73,8 +70,7 @@ class Learner:
             self._fewest = _FEWEST_STATIC
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
-        few, many = _FACTORED
-        self._responds = max_rank is None and steps.corrects and few <= 3 * len(carrier.body.mass) <= many
+        self._responds = max_rank is None and steps.corrects and 3 * len(carrier.body.mass) >= _FEWEST_PUSHED
         self._usual = _WORTH[0] / (3 * len(carrier.body.mass))
         self._worth = int(np.clip(self._usual, *_WORTH[1:]))
         self._rest: tuple[bytes, RestStiffness] | None = None

@@ -160,8 +160,8 @@ class LearnedModel:
 
     def excess(self, q: FloatArray) -> FloatArray:
         """What the rule has more of elastic forces on the coordinates than all elements, (r,)."""
-        every = self.pull(elastic_gradient(self._body.parts, self.positions(q)))
-        return self._elements.force(q) - self.learned.stiffness * every
+        force = elastic_gradient(self._body.parts, self.positions(q)).ravel().astype(np.float32)
+        return self._elements.force(q) - self.learned.stiffness * (self.learned.basis.single.T @ force)
 
     def residual(self, q: FloatArray, load: FloatArray) -> FloatArray:
         """Elastic forces on the coordinates less those on the vertices [N], (n, 3), as coordinates feel them, (r,)."""
@@ -176,12 +176,14 @@ class LearnedModel:
         places: tuple[FloatArray, FloatArray] | None = None,
         defect: FloatArray | None = None,
         excess: FloatArray | None = None,
+        near: float = 0.0,
     ) -> Arrival | None:
         """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails.
 
         `places`: positions whose stiffness damps it, and positions that are no motion, where the subspace does not hold
         them. `defect` (r,) acts on the coordinates besides. Where the `excess` of the rule at the step's beginning is
-        given, the step ends where the forces of all elements have it.
+        given, the step ends where the forces of all elements have it; a first correction up to `near` [m] (root of the
+        mean square) is enough.
         """
         e, s = self._elements, self._scratch
         if self._pulled[0] is not load and not np.array_equal(self._pulled[0], load):
@@ -203,13 +205,13 @@ class LearnedModel:
         if status != CONVERGED or not np.isfinite(end).all():
             return None
         if excess is not None and (iterations or ready):
-            excess = self._correct(end, h, excess)
+            excess = self._correct(end, h, excess, near * float(np.sqrt(self._body.mass.sum())))
             if excess is None:
                 return None
         drag = M @ end[0] - back if len(M) else back
         return Arrival(end, iterations, residual, elastic, drag, excess)
 
-    def _correct(self, end: FloatArray, h: float, excess: FloatArray) -> FloatArray | None:
+    def _correct(self, end: FloatArray, h: float, excess: FloatArray, near: float) -> FloatArray | None:
         """What the rule has too much of where a step ended, (r,), and that end (3, r) without it; None where it does
         not get nearer. These are more iterations of Newton's method with the last matrix, whose factor is still there.
         """
@@ -222,6 +224,8 @@ class LearnedModel:
             excess, length = found, float(np.linalg.norm(d))
             if not length <= before:
                 return None
+            if length <= near:
+                break
             before = max(length, _ROUND_OFF * float(np.linalg.norm(end[0])))
         return excess
 

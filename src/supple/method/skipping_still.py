@@ -22,6 +22,7 @@ __all__ = ["Entry", "StillSteps", "Taken"]
 
 FloatArray = NDArray[np.float64]
 _NO_POSE = np.zeros(0)
+_CORRECTED = 60_000  # unknowns up to which forces of all elements are looked at in every step
 
 
 class Entry(NamedTuple):
@@ -76,8 +77,8 @@ class StillSteps:
     @property
     def corrects(self) -> bool:
         """Whether steps end where the forces of all elements have them: in motion errors of a rule go one way step by
-        step, and add up."""
-        return not self._static and self._carrier.rig is None
+        step, and add up. On large bodies a finer rule costs less."""
+        return not self._static and self._carrier.rig is None and 3 * len(self._body.mass) <= _CORRECTED
 
     def _excess(self, model: LearnedModel, q: FloatArray) -> FloatArray | None:
         """What the rule has too much of, where that is corrected, (r,)."""
@@ -101,15 +102,16 @@ class StillSteps:
         end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), places, defect, excess)
         return None if end is None else model.positions(end.motion[0])
 
-    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
-        """A step under forces on the vertices [N], (n, 3); None where Newton's method fails."""
+    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs, near: float) -> Taken | None:
+        """A step under forces on the vertices [N], (n, 3); None where Newton's method fails. Where all elements correct
+        it, a first correction up to `near` [m] is enough."""
         model, h = self._model(state, self._carrier.pose(inputs.end)), inputs.duration
         begin = motion = _coordinates(state)
         places = None
         if state.full is not None and not self._static:
             motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
             places = self._find_drag(replace(state.full, live=state.live), inputs)
-        end = model.step(motion, load, h, state.elastic, places, state.defect, state.excess)
+        end = model.step(motion, load, h, state.elastic, places, state.defect, state.excess, near)
         if end is None:
             return None
         if self._static:

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 _CORRECTED, _MOVING, _STATIC, _LEAST = 0.3, 0.03, 0.1, 3e-5
 _ROUNDS = 2  # of its training
 _TOGETHER = 0.06  # share of a rule whose elements enter at a time
-_ELEMENTS = 6  # of a rule at most where all correct it, times the rank
+_ELEMENTS, _DRAWN = 6, 10  # of a rule at most, and of its first candidates, where all correct it, times the rank
 _OFFERED = 12000  # elements that a rule is chosen from, twenty times as many as it has
 _EVERY = 600  # elements up to which all are taken: a rule has nearly as many, and its training costs 100 full steps
 
@@ -58,8 +58,8 @@ def train(lesson: Lesson, carrier: Carrier) -> Kept:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
         tolerance = max(share * lesson.tolerance, _LEAST)
-        most = _ELEMENTS * basis.rank if lesson.corrected else None
-        rule = train_pool(problem, tolerance, rng, warm, rounds=_ROUNDS, together=_TOGETHER, most=most)
+        coarse = {"drawn": _DRAWN, "most": _ELEMENTS * basis.rank} if lesson.corrected else {}
+        rule = train_pool(problem, tolerance, rng, warm, rounds=_ROUNDS, together=_TOGETHER, **coarse)
     return Kept(basis, replace(rule, members=offered[rule.members]), tried=True)
 
 
