@@ -47,7 +47,7 @@ def train_pool(
     warm: Rule | None = None,
     *,
     rounds: int = _ROUNDS,
-    drawn: int = _CANDIDATES[1],
+    drawn: int | None = None,
     together: float = 0.0,
     most: int | None = None,
 ) -> Rule:
@@ -58,7 +58,7 @@ def train_pool(
     `choose_forward`.
     """
     rows = len(problem.target())
-    count = max(_CANDIDATES[0], drawn * rows // problem.samples)
+    count = max(_CANDIDATES[0], (_CANDIDATES[1] if drawn is None else drawn) * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
     members = np.union1d(first, draw_candidates(problem, count, rng))
     pool = Support(problem, members, Sketch(rows, _EQUATIONS, rng))

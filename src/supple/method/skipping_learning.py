@@ -37,7 +37,7 @@ _WORN = 0.5  # of the tolerance: an error from which on a better subspace is loo
 _TAUGHT = 2  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
-_CHEAP = 50.0, 120  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which rules are
+_CHEAP = 50.0, 90  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which rules are
 _SHAPES, _APART = 7, 5  # whose responses are remembered: so many full steps apart, or such a part of all
 _FEWEST_PUSHED = 1_000  # unknowns from which on they are looked for
 
