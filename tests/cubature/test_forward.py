@@ -58,3 +58,18 @@ def test_what_cannot_be_explained_ends_the_search() -> None:
     choice = choose_forward(A.T @ A, A.T @ b, float(b @ b))
     assert sorted(choice.columns) == [0, 1]
     assert choice.explained == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_enter_together_explain_as_much_with_few_more(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = np.abs(rng.standard_normal((300, 400))) + 0.2
+    b = A @ rng.uniform(0.0, 1.0, 400)
+    gram, right, square = A.T @ A, A.T @ b, float(b @ b)
+    alone = choose_forward(gram, right, (1.0 - 1e-5) * square)
+    many = choose_forward(gram, right, (1.0 - 1e-5) * square, together=0.1)
+    assert many.explained >= (1.0 - 1e-5) * square
+    assert len(np.unique(many.columns)) == len(many.columns) <= 1.25 * len(alone.columns)
+    weights, *_ = np.linalg.lstsq(A[:, many.columns], b, rcond=None)
+    assert (weights > 0.0).all()
+    assert many.explained == pytest.approx(square - np.sum((A[:, many.columns] @ weights - b) ** 2), rel=1e-9)

@@ -116,6 +116,15 @@ def test_pool_asks_the_others_where_it_does_not_suffice(beam, monkeypatch: pytes
     assert rule.training_error <= 0.02
 
 
+def test_pool_takes_no_more_than_it_may_and_the_best_of_them(beam) -> None:
+    whole = train_pool(beam.problem, 0.02, np.random.default_rng(0))
+    with pytest.warns(SuppleWarning, match="unexplained"):
+        few = train_pool(beam.problem, 0.02, np.random.default_rng(0), most=whole.size // 2)
+    assert few.size <= whole.size // 2
+    assert (few.weights > 0.0).all()
+    assert 0.02 < few.training_error < 0.3
+
+
 def test_pruning_keeps_the_residual_and_the_signs() -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((60, 25)) + 1.0

@@ -14,7 +14,7 @@ from supple.errors import SceneError
 from supple.linalg.direct import Pardiso
 from supple.material import StVK
 from supple.mesh import fill_box
-from supple.method import FullSolver, skipping_learning
+from supple.method import FullSolver, skipping_learning, skipping_training
 from supple.method.full_drag import mean_edge
 from supple.method.skipping import SkippingSolver
 from supple.method.skipping_deciding import next_check
@@ -71,7 +71,7 @@ def swing():
     body = thin_beam()
     solver = SkippingSolver(body, integrator="newmark")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(skipping_learning, "_EVERY", 0)
+        patch.setattr(skipping_training, "_EVERY", 0)
         states, reports = run(solver, 200)
     full, _ = run(FullSolver(body, integrator="newmark", tolerance=1e-8), 200)
     return body, solver, states, reports, full
@@ -141,7 +141,8 @@ def test_without_tolerance_the_run_is_the_full_one_bit_for_bit(zero):
     )
 
 
-def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing):
+def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing, monkeypatch):
+    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # as it was run
     body, solver, states, reports, _ = swing
     in_full = next(k for k in range(15, 200) if states[k].full is not None)
     in_reduced = next(k for k in range(15, 200) if states[k].motion is not None)
@@ -150,6 +151,19 @@ def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing):
         later, again = run(fresh, 25, state=fresh.unpack(solver.pack(states[k])), first=k)
         assert np.array_equal(fresh.positions(later[-1]), solver.positions(states[k + 25]))
         assert [r.kind for r in again] == [r.kind for r in reports[k : k + 25]]
+
+
+def test_responses_to_pushes_are_found_on_the_way_and_kept_with_the_state():
+    body = thin_beam(100)
+    solver = SkippingSolver(body, integrator="newmark")
+    states, _ = run(solver, 16)
+    found = [len(state.memory.responses) for state in states]
+    assert found[-1] == 2
+    assert np.diff(found).max() == 1
+    again = solver.unpack(solver.pack(states[-1])).memory.responses
+    assert all(np.array_equal(*pair) for pair in zip(again, states[-1].memory.responses, strict=True))
+    few = SkippingSolver(body, integrator="newmark", max_rank=20)
+    assert not run(few, 10)[0][-1].memory.responses
 
 
 def test_copies_of_a_state_go_on_alone(swing):
@@ -218,7 +232,7 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
 
 
 def test_checks_teach_a_better_subspace_without_a_full_step(monkeypatch):
-    monkeypatch.setattr(skipping_learning, "_EVERY", 0)  # errors of a rule make it worth while
+    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # errors of a rule make it worth while
     body = thin_beam(10)
 
     def swell(time: float) -> Gravity:
@@ -331,7 +345,7 @@ def test_a_subspace_that_does_not_hold_is_made_again_within_a_tenth_of_the_steps
 # What they take beside the forces of a body, on 300 to 2,000 tets
 WORK = {
     (Increment, "terms"): 1.0, (StiffnessMap, "assemble"): 4.0, (Pardiso, "factor"): 7.0, (Pardiso, "solve"): 1.3,
-    (Window, "appended"): 1.0, (Window, "principal"): 4.0, (skipping_learning, "train_pool"): 150.0,
+    (Window, "appended"): 1.0, (Window, "principal"): 4.0, (skipping_training, "train_pool"): 150.0,
 }  # fmt: skip
 
 
@@ -436,7 +450,7 @@ def test_an_error_that_was_taken_away_is_looked_at_before_it_is_back(estimate, e
 
 def test_a_static_step_that_ends_in_full_space_is_in_balance_in_the_subspace(monkeypatch):
     """Steps under the same load go on from there and change nothing: no pop, and the forces of the rule are exact."""
-    monkeypatch.setattr(skipping_learning, "_EVERY", 0)  # a rule lacks something
+    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # a rule lacks something
     body = thin_beam(10)
 
     def rise(time: float) -> Gravity:

@@ -15,7 +15,7 @@ __all__ = ["run"]
 
 _SIZES = {"small": (2_000, 800), "paper": (16_824, 1500)}  # tets and steps
 _KICKED = 0.4  # of the run
-_ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"), Asked("checks", 0.03))
+_ASKED = (Asked("paper"), Asked("paper", 2.0), Asked("checks"), Asked("checks", 3.0), Asked("checks", 0.03))
 
 
 def run(

@@ -26,14 +26,25 @@ class Choice(NamedTuple):
     explained: float
 
 
-def choose_forward(gram: FloatArray, right: FloatArray, wanted: float, first: IntArray | None = None) -> Choice:
-    """Columns that explain `wanted` of bᵀb, or as much as they can, given AᵀA (n, n) and Aᵀb (n,).
+def choose_forward(
+    gram: FloatArray,
+    right: FloatArray,
+    wanted: float,
+    first: IntArray | None = None,
+    *,
+    together: float = 0.0,
+    most: int | None = None,
+) -> Choice:
+    """Columns that explain `wanted` of bᵀb, or as much as they can, given AᵀA (n, n) and Aᵀb (n,); `most` at most.
 
     `first` names columns to enter before any other. A column whose weight later ones push below zero leaves for good.
+    `together` is the share of those chosen so far of which as many enter at a time, one at least: many cost little
+    more than one, and a few more of them are chosen.
     """
     first = np.zeros(0, np.int64) if first is None else np.asarray(first, np.int64)
     chosen = np.zeros(len(right) + 1, np.int64)
-    size, explained = _choose(np.ascontiguousarray(gram), right, first, wanted, chosen)
+    most = len(right) if most is None else min(most, len(right))
+    size, explained = _choose(np.ascontiguousarray(gram), right, first, wanted, chosen, together, most)
     return Choice(chosen[:size], explained)
 
 
@@ -41,7 +52,10 @@ _kernel = njit(cache=True, fastmath={"contract", "nsz", "reassoc"}, error_model=
 
 
 @_kernel
-def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray) -> tuple[int, float]:
+def _choose(
+    gram: FloatArray, right: FloatArray, first: IntArray, wanted: float, chosen: IntArray, together: float,
+    most: int,
+) -> tuple[int, float]:  # fmt: skip
     # Row i of V holds all columns' components along the i-th orthonormal direction of the chosen ones, y[i] that of b
     V, y, weights = np.empty((right.size + 1, right.size)), np.zeros(right.size + 1), np.zeros(right.size + 1)
     slope, left = right.copy(), np.empty(right.size)  # of b's rest along the columns, and squares of the columns' rests
@@ -50,20 +64,17 @@ def _choose(gram: FloatArray, right: FloatArray, first: IntArray, wanted: float,
     banned = np.zeros(right.size, np.bool_)
     size: Any = np.int64(0)  # a plain 0 has callees compiled for that number, too
     offered, explained = 0, 0.0
-    while explained < wanted:
+    while explained < wanted and size < most:
+        count = min(1 + int(together * size), most - size)
         if offered < first.size:
-            new = first[offered]
-            offered += 1
-            if banned[new] or left[new] <= _DEPENDENT * gram[new, new]:
-                continue
+            new = first[offered : offered + count]
+            offered += new.size
+            least = 0.0
         else:
-            new = _most_taken(gram, slope, left, banned)
-            if new < 0:
+            new, least = _most_taken(gram, slope, left, banned, count)
+            if not new.size:
                 break
-        banned[new] = True  # it enters once
-        _append(V, y, gram, slope, left, size, new)
-        chosen[size] = new
-        size += 1
+        size = _append(V, y, gram, slope, left, size, new, least, banned, chosen)
         worst = _solve(V, y, chosen, size, weights)
         while size > 0 and weights[worst] <= 0.0:
             size = _delete(V, y, slope, left, chosen, size, worst)
@@ -82,33 +93,62 @@ def _square(y: FloatArray, size: int) -> float:
 
 
 @_kernel
-def _most_taken(gram: FloatArray, slope: FloatArray, left: FloatArray, banned: NDArray[np.bool_]) -> int:
-    """The column that lowers the residual most, of those not banned; -1 when none does."""
-    best, most = -1, 0.0
+def _most_taken(
+    gram: FloatArray, slope: FloatArray, left: FloatArray, banned: NDArray[np.bool_], most: int
+) -> tuple[IntArray, float]:
+    """The columns that lower the residual most, of those not banned, best first; and half of what the last of them
+    would take off its square."""
+    taken = np.zeros(slope.size)
     for j in range(slope.size):
         if slope[j] > 0.0 and left[j] > _DEPENDENT * gram[j, j] and not banned[j]:
-            taken = slope[j] * slope[j] / left[j]
-            if taken > most:
-                best, most = j, taken
-    return best
+            taken[j] = slope[j] * slope[j] / left[j]
+    best, count, least = np.empty(most, np.int64), 0, 0.0
+    while count < most:
+        top = int(np.argmax(taken))
+        if taken[top] <= 0.0:
+            break
+        best[count], least, taken[top] = top, 0.5 * taken[top], 0.0
+        count += 1
+    return best[:count], least
 
 
 @_kernel
 def _append(
-    V: FloatArray, y: FloatArray, gram: FloatArray, slope: FloatArray, left: FloatArray, size: int, new: int
-) -> None:
-    """Make the rest of a column the next direction, and take it out of everything."""
-    row, scale = V[size], 1.0 / np.sqrt(left[new])
-    copy_into(gram[new], row)
+    V: FloatArray, y: FloatArray, gram: FloatArray, slope: FloatArray, left: FloatArray, size: int, new: IntArray,
+    least: float, banned: NDArray[np.bool_], chosen: IntArray,
+) -> int:  # fmt: skip
+    """Make the rests of columns the next directions, and take them out of everything; what is returned is how many are
+    chosen then. Columns of which those before them leave nothing, or too little to take `least` off, do not enter."""
+    for k in range(new.size):
+        copy_into(gram[new[k]], V[size + k])
     for i in range(size):
-        share, other = V[i, new], V[i]
+        other = V[i]
+        for k in range(new.size):
+            row, share = V[size + k], other[new[k]]
+            for j in range(row.size):
+                row[j] -= share * other[j]
+    begin = size
+    for k in range(new.size):
+        row, one = V[begin + k], new[k]
+        if banned[one] or left[one] <= _DEPENDENT * gram[one, one]:
+            continue
+        if least > 0.0 and (slope[one] <= 0.0 or slope[one] * slope[one] < least * left[one]):
+            continue
+        for i in range(begin, size):
+            share, other = V[i, one], V[i]
+            for j in range(row.size):
+                row[j] -= share * other[j]
+        scale = 1.0 / np.sqrt(left[one])
+        y[size] = slope[one] * scale
+        into = V[size]
         for j in range(row.size):
-            row[j] -= share * other[j]
-    y[size] = slope[new] * scale
-    for j in range(row.size):
-        row[j] *= scale
-        slope[j] -= y[size] * row[j]
-        left[j] -= row[j] * row[j]
+            into[j] = row[j] * scale
+            slope[j] -= y[size] * into[j]
+            left[j] -= into[j] * into[j]
+        banned[one] = True  # it enters once
+        chosen[size] = one
+        size += 1
+    return size
 
 
 @_kernel

@@ -41,22 +41,36 @@ def draw_candidates(problem: Problem, count: int, rng: np.random.Generator) -> N
 
 
 def train_pool(
-    problem: Problem, tolerance: float, rng: np.random.Generator, warm: Rule | None = None, *, rounds: int = _ROUNDS
+    problem: Problem,
+    tolerance: float,
+    rng: np.random.Generator,
+    warm: Rule | None = None,
+    *,
+    rounds: int = _ROUNDS,
+    drawn: int | None = None,
+    together: float = 0.0,
+    most: int | None = None,
 ) -> Rule:
     """A rule that reproduces the samples to the tolerance with as few candidates as the method finds, or nearly so
-    where the pool does not suffice after some rounds."""
+    where the pool does not suffice after some rounds.
+
+    The pool begins with `drawn` candidates for each number in a sample's answer; `together` and `most` are as for
+    `choose_forward`.
+    """
     rows = len(problem.target())
-    count = max(_CANDIDATES[0], _CANDIDATES[1] * rows // problem.samples)
+    count = max(_CANDIDATES[0], (_CANDIDATES[1] if drawn is None else drawn) * rows // problem.samples)
     first = np.zeros(0, np.int64) if warm is None else warm.members
-    drawn = np.union1d(first, draw_candidates(problem, count, rng))
-    pool = Support(problem, drawn, Sketch(rows, _EQUATIONS, rng))
+    members = np.union1d(first, draw_candidates(problem, count, rng))
+    pool = Support(problem, members, Sketch(rows, _EQUATIONS, rng))
     early = _EARLY
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
-        choice = choose_forward(pool.gram, pool.right, pool.square - enough, _places(pool.members, first))
+        choice = choose_forward(
+            pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together=together, most=most
+        )
         support = Support(problem, pool.members[choice.columns])
         support.fit()
-        if support.error() <= tolerance:
+        if support.error() <= tolerance or len(choice.columns) == most:
             break
         if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are

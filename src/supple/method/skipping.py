@@ -59,6 +59,7 @@ _USUAL, _STATIC = 1e-3, 1e-2  # tolerances
 _FADES = 0.5 ** (1 / 1000)  # of the scale, a step: it halves in a thousand quiet ones
 # Share of the tolerance that corrections of a full step and of a static one may leave
 _LEFT, _LEFT_STATIC = 0.03, 0.1
+_NEAR = 0.2  # of the tolerance: a correction of a rule's step after which little is left
 _SMALL = 0.15  # of the tolerance: errors up to which static steps are checked half as often
 
 
@@ -222,7 +223,8 @@ class SkippingSolver:
     ) -> tuple[SkippingState, Report] | Refusal:
         """A step in the subspace, which may be `renewed` for it, or why there is none."""
         with watch.phase("step"):
-            end = self._steps.take(state, load, inputs)
+            near = self._measure(inputs, state.scale).length(_NEAR * tolerance)
+            end = self._steps.take(state, load, inputs, near)
         if end is None:
             return Refusal.ERROR
         touched, news = follow_touch(state.touched, end.touching)
@@ -261,7 +263,7 @@ class SkippingSolver:
         new = replace(
             state, time=inputs.end.time, full=end.full, motion=end.motion, elastic=end.elastic, scale=scale,
             since=since, interval=interval, skipped=state.skipped + 1, memory=memory, touched=touched,
-            estimate=state.estimate if estimate is None else estimate,
+            excess=end.excess, estimate=state.estimate if estimate is None else estimate,
         )  # fmt: skip
         used = memory.learned
         assert used is not None
@@ -335,7 +337,8 @@ class SkippingSolver:
         else:
             entry = self._steps.enter(used, end, inputs)
         return replace(
-            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=entry.defect
+            state, memory=memory, full=entry.full, motion=entry.motion, elastic=entry.elastic, defect=entry.defect,
+            excess=entry.excess,
         ), trained  # fmt: skip
 
     def _is_met(self, touching: Touch | None) -> bool:

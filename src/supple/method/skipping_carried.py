@@ -37,7 +37,7 @@ class Carrier:
     """A body, and the bones that take it along where it has any."""
 
     def __init__(self, body: Body, rig: SkinnedRig | None, *, static: bool = True) -> None:
-        self.body, self.rig, self._static = body, rig, static
+        self.body, self.rig, self.is_static = body, rig, static
         self.is_free = rig is None and not len(body.pins.vertices)
         """Whether nothing holds the body."""
         self._held = body.mesh.vertices[body.pins.vertices]
@@ -55,7 +55,7 @@ class Carrier:
             return np.asarray((x - c) @ R - rest)
         if self.rig is None:
             u = x - rest
-        elif self._static:
+        elif self.is_static:
             u = self.rig.pull_back(pose, x) - self.rig.rest
         else:
             u = turn_back(self.rig.turns(pose), x - self.rig.positions(pose))
@@ -64,7 +64,7 @@ class Carrier:
 
     def problem(self, basis: Basis, window: Window, who: IntArray) -> Problem:
         """The training of forces at shapes of a window; `who` are the elements on offer, ascending."""
-        shapes = window.spread(_POSES if self._static else _POSES_MOVING)
+        shapes = window.spread(_POSES if self.is_static else _POSES_MOVING)
         fields = np.stack([window.fields[k].ravel() for k in shapes], axis=1)
         if self.rig is None:
             return offered_problem(self.body, self.elements, basis, fields, who)
@@ -87,7 +87,7 @@ class Carrier:
     def _axes(self, pose: FloatArray) -> FloatArray:
         """A or Q, (n, 3, 3)."""
         assert self.rig is not None
-        return self.rig.frames(pose)[0] if self._static else self.rig.turns(pose)
+        return self.rig.frames(pose)[0] if self.is_static else self.rig.turns(pose)
 
     def stance(self, x: FloatArray, moment: Moment) -> FloatArray:
         """What says how a body at positions x [m], (n, 3), is turned: its pose, or the nine entries of its frame."""

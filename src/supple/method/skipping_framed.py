@@ -34,6 +34,8 @@ FloatArray = NDArray[np.float64]
 class FramedSteps:
     """Steps by a reduced solver of what was learned; the last one made is kept."""
 
+    corrects = False  # rules are trained so far that nothing needs to
+
     def __init__(
         self,
         body: Body,
@@ -60,7 +62,7 @@ class FramedSteps:
         end = _step(solver, self._project(learned, begin), inputs)
         return None if end is None else solver.positions(end[0])
 
-    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
+    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs, near: float) -> Taken | None:
         """A step; None where Newton's method fails or contacts do not settle."""
         assert state.memory.learned is not None
         solver = self._solver(state.memory.learned)

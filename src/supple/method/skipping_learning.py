@@ -1,16 +1,12 @@
 """What full steps teach: is the last one held by the subspace of those before, and does a model repeat it?"""
 
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature import Rule
-from supple.cubature.pool import train_pool
 from supple.elastic import Pins
-from supple.errors import SuppleWarning
 from supple.method.skipping_carried import Carrier
 from supple.method.skipping_deciding import Refusal
 from supple.method.skipping_framed import FramedSteps
@@ -18,9 +14,11 @@ from supple.method.skipping_measure import Measure, rms
 from supple.method.skipping_model import Kept, Learned, rest_of
 from supple.method.skipping_state import Memory, Progress
 from supple.method.skipping_still import StillSteps
+from supple.method.skipping_training import Lesson, train
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs, Moment
 from supple.subspace import Basis
+from supple.subspace.responses import even_responses, extend
 from supple.subspace.rest_stiffness import RestStiffness
 from supple.subspace.window import Window
 
@@ -39,15 +37,9 @@ _WORN = 0.5  # of the tolerance: an error from which on a better subspace is loo
 _TAUGHT = 2  # full steps that checks have found before it is
 _KEPT = 4  # bases with their rules that are remembered
 _FIRST, _GROWS, _UNHELD = 45, 4 / 3, 20  # rank, how it grows where it is too small, and for how many full steps it is
-_CHEAP = (
-    50.0,
-    60,
-)  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which trainings are
-# Error of a rule's forces (in the energy norm) beside the tolerance, in statics, which forgets errors, and at least
-_RULE, _RULE_STATIC, _RULE_LEAST = 0.03, 0.1, 3e-5
-_ROUNDS = 2  # of its training
-_OFFERED = 12000  # elements that a rule is chosen from, twenty times as many as it has
-_EVERY = 600  # elements up to which all are taken: a rule has nearly as many, and its training costs 100 full steps
+_CHEAP = 50.0, 90  # cube of the rank over the unknowns up to which steps are cheap, and a rank up to which rules are
+_SHAPES, _APART = 7, 5  # whose responses are remembered: so many full steps apart, or such a part of all
+_FEWEST_PUSHED = 1_000  # unknowns from which on they are looked for
 
 
 class FullStep(NamedTuple):
@@ -64,43 +56,6 @@ class FullStep(NamedTuple):
     """Whether it begins in full space too."""
 
 
-def learn(
-    window: Window,
-    carrier: Carrier,
-    rest: RestStiffness,
-    u: FloatArray,
-    *,
-    rank: int,
-    tolerance: float,
-    stiffness: float,
-    warm: Rule | None,
-) -> Learned:
-    """The subspace of a window and a rule for its forces, about the displacement u [m], (n, 3), of a body.
-
-    `tolerance` is the relative error of the rule's forces at shapes of the window.
-    """
-    basis, count = _by_frequency(window.principal(rank), rest), len(carrier.body.mesh.tets)
-    if count <= _EVERY:
-        every = Rule(np.arange(count), np.ones(count), 0.0, trainer="all")
-        return Kept(basis, every).about(u, stiffness)
-    rng = np.random.default_rng(0)
-    offered = np.sort(rng.permutation(count)[:_OFFERED])
-    if warm is not None:
-        offered = np.union1d(offered, warm.members)
-        warm = replace(warm, members=np.searchsorted(offered, warm.members))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
-        rule = train_pool(carrier.problem(basis, window, offered), tolerance, rng, warm, rounds=_ROUNDS)
-    return Kept(basis, replace(rule, members=offered[rule.members])).about(u, stiffness)
-
-
-def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
-    """The same subspace in coordinates that rest stiffness does not couple, softest first."""
-    columns = rest.gather(basis.columns)
-    values, turn = np.linalg.eigh(columns.T @ (rest.matrix @ columns))
-    return basis.rotated(turn, np.maximum(values, 1e-12 * values[-1]))
-
-
 class Learner:
     """Learns the motion of a body; what it has learned is in the memory of a state."""
 
@@ -115,6 +70,7 @@ class Learner:
             self._fewest = _FEWEST_STATIC
         cheap = int(np.cbrt(_CHEAP[0] * 3 * len(carrier.body.mass)))
         self.max_rank = int(np.clip(cheap, _FIRST, _CHEAP[1])) if max_rank is None else max_rank
+        self._responds = max_rank is None and steps.corrects and 3 * len(carrier.body.mass) >= _FEWEST_PUSHED
         self._usual = _WORTH[0] / (3 * len(carrier.body.mass))
         self._worth = int(np.clip(self._usual, *_WORTH[1:]))
         self._rest: tuple[bytes, RestStiffness] | None = None
@@ -122,10 +78,11 @@ class Learner:
     def observe(self, memory: Memory, step: FullStep) -> Memory:
         """The memory after a full step, tested with the basis of before.
 
-        Looking costs some share of a full step: in long stretches of them ever fewer are looked at.
+        Looking costs some share of a full step: in long stretches of them ever fewer are looked at, until one is held.
         """
         progress, basis = memory.progress, memory.basis
-        if progress.failing % (1 + progress.failing // _LOOKS):
+        held = progress.passes or progress.known
+        if not held and progress.failing % (1 + progress.failing // _LOOKS):
             late = progress._replace(
                 failing=progress.failing + 1, stale=progress.stale + 1, wait=max(0, progress.wait - 1)
             )
@@ -140,12 +97,28 @@ class Learner:
         if len(window) >= self._fewest and (basis is None or overdue):
             if basis is not None and basis.rank >= rank and failing >= _UNHELD:
                 rank = min(self.max_rank, int(_GROWS * rank))
-            basis, stale = window.principal(rank), 0
+            basis, stale = self._basis(window, memory, rank), 0
         progress = progress._replace(
             passes=progress.passes + 1 if holds else 0, known=progress.known + 1 if known else 0, failing=failing,
             stale=stale, wait=max(0, progress.wait - 1), rank=rank,
         )  # fmt: skip
-        return replace(memory, window=window, basis=basis, progress=progress)
+        return self._respond(replace(memory, window=window, basis=basis, progress=progress), step, u)
+
+    def _basis(self, window: Window, memory: Memory, rank: int) -> Basis:
+        """Principal components of a window, and what responses add to them."""
+        basis = window.principal(rank)
+        if not memory.responses:
+            return basis
+        return extend(basis, np.concatenate(memory.responses, axis=1), basis.rank + 3 * _SHAPES)
+
+    def _respond(self, memory: Memory, step: FullStep, u: FloatArray) -> Memory:
+        """The memory with responses about the displacement u [m], (n, 3), if the last ones are long ago."""
+        progress = memory.progress
+        if not self._responds or progress.failing - progress.pushed < max(_SHAPES, progress.failing // _APART):
+            return memory
+        new = even_responses(self._body.pinned(step.end.live.pins(self._body.pins)), u)
+        progress = progress._replace(pushed=progress.failing)
+        return replace(memory, progress=progress, responses=(*memory.responses, new)[-_SHAPES:])
 
     def judge(self, memory: Memory, estimate: float, tolerance: float) -> Memory:
         """The memory after a check: where the error is small, the last training was worth it."""
@@ -212,14 +185,15 @@ class Learner:
 
     def train(self, memory: Memory, step: FullStep) -> tuple[Memory, bool]:
         """The memory with something new learned, and whether that repeats a full step."""
-        end, share = step.end, _RULE_STATIC if self._integrator == "static" else _RULE
-        learned = learn(
-            memory.window, self._carrier, self._stiffness(end.live.pins(self._body.pins)),
-            self.displacement(end, step.inputs.end), rank=self._rank(memory.progress),
-            tolerance=max(share * step.tolerance, _RULE_LEAST), stiffness=end.live.stiffness,
-            warm=None if memory.learned is None else memory.learned.rule,
+        end, used = step.end, memory.learned
+        lesson = Lesson(
+            memory.window, self._basis(memory.window, memory, self._rank(memory.progress)),
+            self._stiffness(end.live.pins(self._body.pins)), step.tolerance, self._steps.corrects,
+            None if used is None else used.rule,
         )  # fmt: skip
-        kept = (*(one._replace(tried=False) for one in memory.kept), Kept(learned.basis, learned.rule, tried=True))
+        new = train(lesson, self._carrier)
+        learned = new.about(self.displacement(end, step.inputs.end), end.live.stiffness)
+        kept = (*(one._replace(tried=False) for one in memory.kept), new)
         memory = replace(
             memory, learned=learned, basis=learned.basis, kept=kept[-_KEPT:],
             progress=memory.progress._replace(recalled=0),

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from supple.cubature import Rule
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
-from supple.elastic import VISCOUS, Body
-from supple.linalg.dense import cholesky
+from supple.elastic import VISCOUS, Body, elastic_gradient
+from supple.linalg.dense import cholesky, cholesky_solve
 from supple.linalg.turns import turn, turn_back
 from supple.method.full_drag import mean_edge
 from supple.method.look_ahead import shorten
@@ -26,6 +26,8 @@ __all__ = ["Arrival", "Kept", "Learned", "LearnedModel", "Placed", "rest_of"]
 
 FloatArray = NDArray[np.float64]
 _ITERATIONS = 50
+_ROUND_OFF = 1e-9  # of the coordinates: corrections below it may grow
+_CORRECTIONS = 2  # of a rule's step by all elements: each leaves about a seventh of what the last one found
 _NOTHING = np.zeros((0, 0))
 
 
@@ -66,6 +68,8 @@ class Arrival(NamedTuple):
     """Size of the elastic force on the coordinates."""
     drag: FloatArray
     """Damping force by stiffness on the coordinates at the end, (r,)."""
+    excess: FloatArray | None = None
+    """What the rule has more of elastic forces on the coordinates than all elements, where the step knew it, (r,)."""
 
 
 class Placed(NamedTuple):
@@ -149,6 +153,16 @@ class LearnedModel:
         """Size of the elastic force on the coordinates."""
         return float(np.linalg.norm(self._elements.force(q)))
 
+    @property
+    def is_ruled(self) -> bool:
+        """Whether some elements stand for all."""
+        return self.learned.rule.size < len(self._body.mesh.tets)
+
+    def excess(self, q: FloatArray) -> FloatArray:
+        """What the rule has more of elastic forces on the coordinates than all elements, (r,)."""
+        force = elastic_gradient(self._body.parts, self.positions(q)).ravel().astype(np.float32)
+        return self._elements.force(q) - self.learned.stiffness * (self.learned.basis.single.T @ force)
+
     def residual(self, q: FloatArray, load: FloatArray) -> FloatArray:
         """Elastic forces on the coordinates less those on the vertices [N], (n, 3), as coordinates feel them, (r,)."""
         return self._elements.force(q) - self.pull(load)
@@ -161,18 +175,22 @@ class LearnedModel:
         elastic: float,
         places: tuple[FloatArray, FloatArray] | None = None,
         defect: FloatArray | None = None,
+        excess: FloatArray | None = None,
+        near: float = 0.0,
     ) -> Arrival | None:
         """A step of h [s] under forces on the vertices `load` [N], (n, 3); None where Newton's method fails.
 
         `places`: positions whose stiffness damps it, and positions that are no motion, where the subspace does not hold
-        them. `defect` (r,) acts on the coordinates besides.
+        them. `defect` (r,) acts on the coordinates besides. Where the `excess` of the rule at the step's beginning is
+        given, the step ends where the forces of all elements have it; a first correction up to `near` [m] (root of the
+        mean square) is enough.
         """
         e, s = self._elements, self._scratch
         if self._pulled[0] is not load and not np.array_equal(self._pulled[0], load):
             self._pulled = load, self.pull(load)
         pull, M, back = self._pulled[1], _NOTHING, np.zeros(self._rank)
-        if defect is not None:
-            pull = pull + defect
+        for more in (defect, excess):
+            pull = pull if more is None else pull + more
         if self._damping.stiffness > 0.0 and self._kind:
             M, back = self._drag(motion, h) if places is None else self._drag_from(*places, h)
             pull = pull + back
@@ -186,8 +204,30 @@ class LearnedModel:
         )  # fmt: skip
         if status != CONVERGED or not np.isfinite(end).all():
             return None
+        if excess is not None and (iterations or ready):
+            excess = self._correct(end, h, excess, near * float(np.sqrt(self._body.mass.sum())))
+            if excess is None:
+                return None
         drag = M @ end[0] - back if len(M) else back
-        return Arrival(end, iterations, residual, elastic, drag)
+        return Arrival(end, iterations, residual, elastic, drag, excess)
+
+    def _correct(self, end: FloatArray, h: float, excess: FloatArray, near: float) -> FloatArray | None:
+        """What the rule has too much of where a step ended, (r,), and that end (3, r) without it; None where it does
+        not get nearer. These are more iterations of Newton's method with the last matrix, whose factor is still there.
+        """
+        rate, before = self._kind / h, np.inf  # 1/h and 2/h
+        for _ in range(_CORRECTIONS):
+            found = self.excess(end[0])
+            d = found - excess
+            cholesky_solve(self._scratch.K, d)
+            end += np.outer((1.0, rate, rate * rate), d)
+            excess, length = found, float(np.linalg.norm(d))
+            if not length <= before:
+                return None
+            if length <= near:
+                break
+            before = max(length, _ROUND_OFF * float(np.linalg.norm(end[0])))
+        return excess
 
     def _drag(self, motion: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
         """M and b of the force M q - b by which stiffness damps a step of h [s]."""

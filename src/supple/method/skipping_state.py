@@ -60,6 +60,8 @@ class Progress(NamedTuple):
     """How many of them ask for the next training, as long as the last one was not worth it: twice as many each time."""
     renewed: int = 0
     """Reduced steps before the last training in the midst of them."""
+    pushed: int = 0
+    """What `failing` was when responses to pushes were found last."""
     spent: int = 0
     """Iterations of conjugate gradients that a newer matrix would have saved."""
     gain: float = 0.0
@@ -80,6 +82,8 @@ class Memory:
     """Upper triangle of a full step's matrix, which is used again."""
     pose: FloatArray | None = None
     """Of the bones at that step, (p,)."""
+    responses: tuple[FloatArray, ...] = ()
+    """How the body gives way to even pushes about some of its shapes, (3 n, 3) each."""
     kept: tuple[Kept, ...] = ()
     """What was learned before and is tried before anything is learned anew, last one first."""
 
@@ -99,6 +103,8 @@ class SkippingState:
     """Size of the elastic force on the coordinates."""
     defect: FloatArray | None = None
     """What the rule lacked of the forces on the coordinates where a static step last ended in full space, (r,)."""
+    excess: FloatArray | None = None
+    """What the rule had more of these than all elements at the end of the last step in motion, (r,)."""
     scale: float = 0.0
     """Largest velocity [m/s], in statics largest displacement [m], that errors are relative to; root of mean square."""
     since: int = 0
@@ -133,7 +139,10 @@ def pack_skipping(state: SkippingState) -> dict[str, NDArray[np.generic]]:
         found |= {f"framed/{name}": array for name, array in state.motion.pack().items()}
     else:
         found["motion"] = state.motion
-    found |= {"turn": state.turn, "defect": state.defect, "matrix": memory.matrix, "pose": memory.pose}
+    found |= {"turn": state.turn, "defect": state.defect, "excess": state.excess}
+    found |= {"matrix": memory.matrix, "pose": memory.pose}
+    for k, response in enumerate(memory.responses):
+        found[f"response{k}"] = response
     if memory.window.fields:
         found |= {
             "fields": np.stack(memory.window.fields),
@@ -198,9 +207,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     pins = np.asarray(arrays["pins"], np.uint8).tobytes()
     situation = Situation(numbers["duration"], numbers["stiffness"], pins)
     progress = Progress(*numbers["progress"])
+    named = sorted(name for name in arrays if name.startswith("response"))
+    responses = tuple(np.asarray(arrays[name], np.float64) for name in named)
     memory = Memory(
-        window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), tuple(kept)
-    )
+        window, situation, progress, basis("basis"), learned, found.get("matrix"), found.get("pose"), responses,
+        tuple(kept),
+    )  # fmt: skip
     full, framed = (
         {name.removeprefix(kind): array for name, array in arrays.items() if name.startswith(kind)}
         for kind in ("full/", "framed/")
@@ -210,11 +222,12 @@ def unpack_skipping(arrays: Mapping[str, NDArray[np.generic]], mass: FloatArray)
     return SkippingState(
         memory=memory, full=unpack_state(full) if full else None, motion=motion, live=unpack_live(arrays),
         load=found.get("load"), trend=found.get("trend"), turn=found.get("turn"), touched=touched,
-        defect=found.get("defect"),
+        defect=found.get("defect"), excess=found.get("excess"),
         **{name: numbers[name] for name in _NUMBERS},
     )  # fmt: skip
 
 
 _FIELDS = (
-    "motion", "load", "trend", "turn", "defect", "matrix", "pose", "fields", "gram", "poses", "weights", "offset",
+    "motion", "load", "trend", "turn", "defect", "excess", "matrix", "pose", "fields", "gram", "poses", "weights",
+    "offset",
 )  # fmt: skip

@@ -22,6 +22,7 @@ __all__ = ["Entry", "StillSteps", "Taken"]
 
 FloatArray = NDArray[np.float64]
 _NO_POSE = np.zeros(0)
+_CORRECTED = 60_000  # unknowns up to which forces of all elements are looked at in every step
 
 
 class Entry(NamedTuple):
@@ -32,6 +33,8 @@ class Entry(NamedTuple):
     full: FullState | None = None
     defect: FloatArray | None = None
     """What is added to the forces on the coordinates, (r,)."""
+    excess: FloatArray | None = None
+    """What the rule has more of these than all elements, in motion, (r,)."""
 
 
 class Taken(NamedTuple):
@@ -49,6 +52,8 @@ class Taken(NamedTuple):
     """Finds the damping force by stiffness [N], (n, 3), where the subspace knows it."""
     full: FullState | None = None
     touching: Touch | None = None
+    excess: FloatArray | None = None
+    """What the rule has more of forces on the coordinates than all elements, (r,)."""
 
 
 class StillSteps:
@@ -66,7 +71,18 @@ class StillSteps:
         motion = model.project(full.x, full.v, full.a)
         u = self._carrier.displacement(full.x, pose, full.live.pins(self._body.pins))
         motion[0] = learned.basis.project(u)  # blends are no rotations
-        return Entry(motion, model.elastic(motion[0]), None if self._carrier.rig is None else full)
+        kept = None if self._carrier.rig is None else full
+        return Entry(motion, model.elastic(motion[0]), kept, excess=self._excess(model, motion[0]))
+
+    @property
+    def corrects(self) -> bool:
+        """Whether steps end where the forces of all elements have them: in motion errors of a rule go one way step by
+        step, and add up. On large bodies a finer rule costs less."""
+        return not self._static and self._carrier.rig is None and 3 * len(self._body.mass) <= _CORRECTED
+
+    def _excess(self, model: LearnedModel, q: FloatArray) -> FloatArray | None:
+        """What the rule has too much of, where that is corrected, (r,)."""
+        return model.excess(q) if self.corrects and model.is_ruled else None
 
     def repeat(
         self, learned: Learned, begin: FullState, load: FloatArray, inputs: Inputs, *, settled: bool = True
@@ -82,18 +98,20 @@ class StillSteps:
             model = self._models.of(learned, self._carrier.pose(inputs.end))
             motion = model.project(begin.x, begin.v, begin.a)
         places = self._find_drag(begin, inputs)
-        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), places, defect)
+        excess = self._excess(model, motion[0])
+        end = model.step(motion, load, inputs.duration, model.elastic(motion[0]), places, defect, excess)
         return None if end is None else model.positions(end.motion[0])
 
-    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs) -> Taken | None:
-        """A step under forces on the vertices [N], (n, 3); None where Newton's method fails."""
+    def take(self, state: SkippingState, load: FloatArray, inputs: Inputs, near: float) -> Taken | None:
+        """A step under forces on the vertices [N], (n, 3); None where Newton's method fails. Where all elements correct
+        it, a first correction up to `near` [m] is enough."""
         model, h = self._model(state, self._carrier.pose(inputs.end)), inputs.duration
         begin = motion = _coordinates(state)
         places = None
         if state.full is not None and not self._static:
             motion = model.project(state.full.x, state.full.v, state.full.a)  # as seen from the pose of the end
             places = self._find_drag(replace(state.full, live=state.live), inputs)
-        end = model.step(motion, load, h, state.elastic, places, state.defect)
+        end = model.step(motion, load, h, state.elastic, places, state.defect, state.excess, near)
         if end is None:
             return None
         if self._static:
@@ -107,7 +125,7 @@ class StillSteps:
             drag = partial(self._lift_force, model, end.drag)
         place = partial(model.positions, end.motion[0])
         full = None if state.full is None else self._arrive(model, end, place(), state.full, inputs)
-        return Taken(end.motion, place, size, end.iterations, end.residual, end.elastic, drag, full)
+        return Taken(end.motion, place, size, end.iterations, end.residual, end.elastic, drag, full, excess=end.excess)
 
     def settle(
         self, learned: Learned, begin: FloatArray, full: FullState, load: FloatArray, inputs: Inputs
