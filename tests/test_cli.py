@@ -195,7 +195,7 @@ def test_benchmark_prints_its_frame_and_rows(
 
 
 def test_ctrl_c_leaves_readable_output_and_a_checkpoint_that_goes_on(scene: Path) -> None:
-    command = [sys.executable, "-m", "supple.cli", "run", str(scene), "-o", "a.npz", "--frames", "2000"]
+    command = [sys.executable, "-m", "supple", "run", str(scene), "-o", "a.npz", "--frames", "2000"]
     paths = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=paths) as child:
         assert child.stderr is not None

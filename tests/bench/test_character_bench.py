@@ -21,7 +21,7 @@ def started(monkeypatch):
     written = []
 
     def start(command, **_):
-        assert command[:3] == [sys.executable, "-m", "supple.cli"]
+        assert command[:3] == [sys.executable, "-m", "supple"]
         code = main([*command[3:], "-q"])
         written.append(open_cache(command[-1]).frames)
         return subprocess.CompletedProcess(command, code, "", "")

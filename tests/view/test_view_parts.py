@@ -80,7 +80,7 @@ def play(source: Path, frames: int = 4) -> Take:
 
 def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
     pytest.importorskip("viser")
-    words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open", "-v"]
+    words = [sys.executable, "-m", "supple", "view", str(source), "--no-open", "-v"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as running:
         try:
             assert running.stdout is not None
@@ -99,7 +99,7 @@ def test_command_serves_a_page_until_it_is_interrupted(source: Path) -> None:
 
 def test_interrupt_while_kernels_compile_is_no_crash(source: Path, tmp_path: Path) -> None:
     pytest.importorskip("viser")
-    words = [sys.executable, "-m", "supple.cli", "view", str(source), "--no-open"]
+    words = [sys.executable, "-m", "supple", "view", str(source), "--no-open"]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")}
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as running:
         try:
