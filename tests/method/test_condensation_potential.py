@@ -13,9 +13,10 @@ from supple.contact.potential import ContactPotential
 from supple.elastic import EXACT, PROJECTED, VISCOUS, Damping, StiffnessMap
 from supple.elastic.pins import Pins
 from supple.linalg import bordered_solver
-from supple.linalg.bordered_coarse import coarsen, factorise, tie_springs
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_solver import BorderedSolver, to_sparse
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.inverses import factorise
 from supple.linalg.rigid_clusters import RigidClusters
 from supple.material import MATERIALS
 from supple.method.condensation_region import Ground, Region

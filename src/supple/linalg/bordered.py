@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.bordered_coarse import coarsen, factorise, tie_springs
+from supple.linalg.bordered_coarse import coarsen, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.dense import cholesky_solve
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.pcg import are_definite, invert_blocks
+from supple.linalg.inverses import are_definite, factorise, invert_blocks
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]

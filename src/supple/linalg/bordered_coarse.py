@@ -6,31 +6,8 @@ is around it answer each other only by hundreds of iterations.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
 
-from supple.linalg.direct import NotPositiveDefinite
-
-__all__ = ["coarsen", "factorise", "tie_springs"]
-
-FloatArray = NDArray[np.float64]
-
-
-def factorise(matrix: FloatArray, *, bends: bool) -> FloatArray:
-    """L of a symmetric matrix A = L Lᵀ, which is overwritten and may be empty; what is above the diagonal is not zero.
-
-    `bends`: where A is not positive definite, L is of the matrix with the sizes of its eigenvalues."""
-    if not len(matrix):
-        return matrix
-    # Rows in memory are columns to LAPACK, whose upper factor is our lower one; nothing is copied
-    factor, failed = dpotrf((matrix.copy() if bends else matrix).T, lower=False, clean=False, overwrite_a=True)
-    if not failed:
-        return np.asarray(factor.T)
-    if not bends:
-        raise NotPositiveDefinite
-    values, vectors = np.linalg.eigh(matrix)
-    sizes = np.maximum(np.abs(values), 1e-12 * np.abs(values).max())
-    return factorise((vectors * sizes) @ vectors.T, bends=False)
+__all__ = ["coarsen", "tie_springs"]
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})

@@ -12,17 +12,16 @@ run over clusters, each in one order: threads change nothing.
 import numpy as np
 from numba import get_num_threads, njit, prange, set_num_threads
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
-from supple.linalg.mirror import mirror
+from supple.linalg.inverses import are_definite, invert_blocks, invert_dense
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.rigid_clusters import RigidClusters
 from supple.linalg.springs import add_clustered, add_diagonal, add_product, relax_joined
 
-__all__ = ["ConjugateGradients", "are_definite", "invert_blocks", "invert_dense", "invert_size"]
+__all__ = ["ConjugateGradients"]
 
 FloatArray = NDArray[np.float64]
 _CLUSTERS, _SMALLEST_CLUSTER = 100, 200
@@ -90,7 +89,7 @@ class ConjugateGradients:
         self._inverse: FloatArray = invert_blocks(diagonal)
         if self._two_levels:
             add_clustered(*self._springs, self._owner, self._arms, coarse)
-        self._coarse = invert_size(coarse) if self.follows_bends else invert_dense(coarse)
+        self._coarse = invert_dense(coarse, bends=self.follows_bends)
 
     def _coarsen(self) -> FloatArray:
         """ZᵀAZ for the rigid motions Z of the clusters; nothing where there is one level only."""
@@ -136,55 +135,6 @@ def _diagonal_blocks(data: FloatArray, pattern: BlockPattern) -> FloatArray:
     a, b, c = data[p], data[p + 1], data[p + 2]
     d, e, f = data[p + step], data[p + step + 1], data[p + 2 * step - 1]
     return np.stack([a, b, c, b, d, e, c, e, f], axis=1)
-
-
-@njit(cache=True, error_model="numpy")
-def invert_blocks(blocks):
-    """Inverses of symmetric blocks by their cofactors, (n, 9)."""
-    out = np.empty_like(blocks)
-    for k in range(len(blocks)):
-        a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]
-        d, e, f = blocks[k, 4], blocks[k, 5], blocks[k, 8]
-        aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
-        dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
-        whole = a * aa + b * bb + c * cc
-        out[k, 0], out[k, 1], out[k, 2] = aa / whole, bb / whole, cc / whole
-        out[k, 3], out[k, 4], out[k, 5] = bb / whole, dd / whole, ee / whole
-        out[k, 6], out[k, 7], out[k, 8] = cc / whole, ee / whole, ff / whole
-    return out
-
-
-@njit(cache=True)
-def are_definite(blocks):
-    """Whether symmetric blocks, (n, 9), are positive definite, by their leading minors."""
-    for k in range(len(blocks)):
-        a, b, c = blocks[k, 0], blocks[k, 1], blocks[k, 2]
-        d, e, f = blocks[k, 4], blocks[k, 5], blocks[k, 8]
-        minor = a * d - b * b
-        if not (a > 0.0 and minor > 0.0 and f * minor > a * e * e - 2.0 * b * c * e + d * c * c):
-            return False
-    return True
-
-
-def invert_dense(matrix: FloatArray) -> FloatArray:
-    """The inverse of a positive-definite matrix, which may be empty."""
-    if not len(matrix):
-        return matrix
-    factor, failed = dpotrf(matrix, lower=True)
-    if failed:
-        raise NotPositiveDefinite
-    inverse, _ = dpotri(factor, lower=True)
-    return mirror(inverse.T)
-
-
-def invert_size(matrix: FloatArray) -> FloatArray:
-    """The inverse of a symmetric matrix by the sizes of its eigenvalues: the inverse, where they are positive."""
-    try:
-        return invert_dense(matrix)
-    except NotPositiveDefinite:
-        values, vectors = np.linalg.eigh(matrix)
-        sizes = np.maximum(np.abs(values), 1e-12 * np.abs(values).max())
-        return np.ascontiguousarray((vectors / sizes) @ vectors.T)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "nsz"})
