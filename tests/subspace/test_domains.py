@@ -321,6 +321,22 @@ def test_parts_leave_out_what_hardly_moves_a_domain(beam: Body, halves: Domains)
     assert [basis.rank for basis in bases.bases] == [0, 2]
 
 
+def test_parts_leave_out_what_shapes_were_not_solved_to_but_keep_what_is_asked_for(beam: Body, halves: Domains) -> None:
+    rng, far = np.random.default_rng(5), beam.mesh.vertices[:, 0] > 0.6
+    moved = rng.normal(size=(3, len(beam.mass), 3)) * (beam.mesh.vertices[:, :1] > 1e-9)
+    moved[2] *= 1e-9  # as much as digits that a solver has not found
+    dent = np.zeros((1, len(beam.mass), 3))
+    dent[:, far] = rng.normal(size=(1, int(far.sum()), 3))
+    whole = principal_basis(np.concatenate([moved, dent]), beam.mass)
+    recorded = whole.project_all(moved)
+    assert [basis.rank for basis in DomainBases.cut(halves, whole, recorded).bases] == [2, 2]
+    also = whole.project_all(dent)
+    bases = DomainBases.cut(halves, whole, recorded, also / np.linalg.norm(also))
+    assert [basis.rank for basis in bases.bases] == [2, 3]
+    held = bases.lift(bases.project(dent[0]))
+    np.testing.assert_allclose(held, dent[0], rtol=0, atol=1e-9 * np.abs(dent).max())
+
+
 def test_domains_tied_firmly_vibrate_as_the_whole_basis_does(quarters: Domains) -> None:
     whole = diagonalise(linear_modes(quarters.whole, 6), quarters.whole)
     stiff = Interface.of(quarters, bond=1e6)

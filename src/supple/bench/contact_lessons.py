@@ -59,7 +59,8 @@ def train(case: Case, lessons: Lessons) -> ArticulatedModel:
     whole = lead_with_contacts(pulled_back_basis(shapes, body.mass, rank=case.rank), columns)
     domains = bone_domains(body, rig.skeleton, rig.influences)
     interface = Interface.of(domains, bond=FITTING)
-    bases = DomainBases.cut(domains, whole, whole.project_all(shapes)).diagonalised(interface)
+    dents = np.eye(whole.rank)[:, : columns.shape[1]]
+    bases = DomainBases.cut(domains, whole, whole.project_all(shapes), dents).diagonalised(interface)
     begin = time.perf_counter()
     model = make_articulated(bases, interface, rig, lessons.poses, bases.project_all(pulled), rng, tolerance=_FORCES)
     model = replace(model, facts={**model.facts, "cubature_s": time.perf_counter() - begin})

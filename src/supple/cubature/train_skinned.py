@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.brace import brace
 from supple.cubature.check import check_basis, frequency_errors
 from supple.cubature.pool import train_pool
 from supple.cubature.problem import Problem, fit_error
@@ -51,8 +52,8 @@ def train_skinned_rule(
     more, then closer fits; in the end the best rule comes with a warning that has the figures.
     """
     check_basis(body, basis)
-    stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
-    rule = _fit_elements(body, rig, basis, poses, recorded, stiffness, tolerance, rng, trainer)
+    whole = np.diag(basis.importance)
+    rule = _fit_elements(body, rig, basis, poses, recorded, whole, tolerance, rng, trainer)
     return replace(rule, frequency_error=float(np.abs(frequency_errors(body, basis, rule)).max()))
 
 
@@ -71,9 +72,9 @@ def train_skinned_domain(
 
     Its rest frequencies are not looked at: alone, a domain has others than in the body.
     """
-    soft, every = basis.truncated(_SOFT), np.arange(len(piece.mesh.tets))
-    stiffness = StiffnessProblem(piece, soft, rest_stiffness(piece, soft, every, np.ones(len(every))))
-    return _fit_elements(piece, rig, basis, poses, recorded, stiffness, tolerance, rng, trainer)
+    every = np.arange(len(piece.mesh.tets))
+    whole = rest_stiffness(piece, basis, every, np.ones(len(every)))
+    return _fit_elements(piece, rig, basis, poses, recorded, whole, tolerance, rng, trainer)
 
 
 def _fit_elements(
@@ -82,19 +83,22 @@ def _fit_elements(
     basis: Basis,
     poses: FloatArray,
     recorded: FloatArray,
-    stiffness: StiffnessProblem,
+    stiffness: FloatArray,
     tolerance: float,
     rng: np.random.Generator,
     trainer: Trainer,
 ) -> Rule:
-    """A rule for pulled-back forces and the stiffness at rest, with its error of held-out samples."""
+    """A rule for pulled-back forces and the stiffness at rest (r, r) [1/s²], with its error of held-out samples."""
+    soft = basis.truncated(_SOFT)
+    still = StiffnessProblem(body, soft, stiffness[: soft.rank, : soft.rank])
 
     def draw(samples: SkinnedSamples) -> Problem:
         return skinned_problem(body, rig, basis, samples)
 
     def fit(forces: list[Problem], heldout: Problem, aim: float) -> Rule:
         weight = _STIFFNESS * sum(part.samples for part in forces) ** 0.5
-        rule = trainer(StackedProblem([*forces, stiffness], [*np.ones(len(forces)), weight]), aim, rng)
+        rule = trainer(StackedProblem([*forces, still], [*np.ones(len(forces)), weight]), aim, rng)
+        rule = brace(body, basis, stiffness, rule)
         return replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
 
     return _improve(_sampler(basis, poses, recorded, draw, rng), fit, basis.rank, tolerance, "elements")

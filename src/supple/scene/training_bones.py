@@ -71,20 +71,23 @@ class BoneGuide:
     ) -> SkinnedModel | ArticulatedModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # held-out cases judge
-            basis, q = self._lead_with_contacts(basis, train, q)
+            basis, q, _ = self._lead_with_contacts(basis, train, q)
             model = train_skinned_rules(self.body, self.rig, basis, train.p, q.T, rng, tolerance=tolerance)
             return self._add_contacts(model, train, rng)
 
-    def _lead_with_contacts(self, basis: Basis, train: Snapshots, q: FloatArray) -> tuple[Basis, FloatArray]:
-        """The basis with contact forces before its columns where contact has rules, and the snapshots in it, (t, r)."""
+    def _lead_with_contacts(
+        self, basis: Basis, train: Snapshots, q: FloatArray
+    ) -> tuple[Basis, FloatArray, FloatArray | None]:
+        """The basis with contact forces before its columns where contact has rules, the snapshots in it, (t, r), and
+        those forces in it, (r, c)."""
         if self.contact is None or not self.contact.rules:
-            return basis, q
+            return basis, q, None
         own = SelfContact(self.body.mesh, thickness=self.contact.thickness, ignored=self.contact.ignored)
         some = choose_apart(self.rig, train.p, self.contact_poses)
         shapes = [self.rig.push_forward(train.p[k], self.rig.rest + train.u[k]) for k in some]
-        led = lead_with_contacts(basis, contact_columns(self.body, self.rig, train.p[some], shapes, own))
-        led = diagonalise(led, self.body)
-        return led, led.project_all(train.u).T
+        columns = contact_columns(self.body, self.rig, train.p[some], shapes, own)
+        led = diagonalise(lead_with_contacts(basis, columns), self.body)
+        return led, led.project_all(train.u).T, led.project_all(columns.T) if columns.size else None
 
     def _add_contacts(self, model: Ruled, train: Snapshots, rng: np.random.Generator) -> Ruled:
         """The model with rules for its contact with itself, where these are asked for."""
@@ -109,8 +112,8 @@ class DomainGuide(BoneGuide):
     ) -> ArticulatedModel:
         assert self.domains is not None
         interface = Interface.of(self.domains, bond=FITTING)
-        basis, q = self._lead_with_contacts(basis, train, q)
-        bases = DomainBases.cut(self.domains, basis, q.T).diagonalised(interface)
+        basis, q, dents = self._lead_with_contacts(basis, train, q)
+        bases = DomainBases.cut(self.domains, basis, q.T, dents).diagonalised(interface)
         recorded = bases.project_all(train.u)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuppleWarning)  # held-out cases judge

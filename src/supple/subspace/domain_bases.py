@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 
 _RIGID = 1e-10  # of the stiffness of a domain: vibrations softer than this are rigid motions
 _SLIGHT = 0.03  # of the least size of a whole basis' coordinates: a domain that moves less needs no column for it
+_LEAST = 3e-4  # of the largest of these sizes: below it shapes differ by what they were not solved to
+_PART = 0.1  # of a shape that a domain has to have if it keeps it whatever was recorded
 _PICKED = 8  # lists of vertices whose rows are kept
 _STILL = 1e-9  # a domain that moves less than this share of what the body moves has nothing to learn from
 
@@ -86,17 +88,24 @@ class DomainBases:
         return cls(domains, tuple(bases))
 
     @classmethod
-    def cut(cls, domains: Domains, basis: Basis, coordinates: FloatArray) -> "DomainBases":
+    def cut(
+        cls, domains: Domains, basis: Basis, coordinates: FloatArray, also: FloatArray | None = None
+    ) -> "DomainBases":
         """Parts, in every domain, of one basis of the whole body in which shapes were recorded at coordinates (r, k).
 
         All that the whole basis holds they hold without a gap between copies: springs, however stiff, do not lock it.
-        Directions in which shapes hardly moved a domain, beside the least of the whole, are left out.
+        Directions in which shapes hardly moved a domain, beside the least of the whole, are left out; but of shapes
+        `also` (r, c), each of size one, those stay of which a domain has a tenth or more.
         """
+        recorded = np.linalg.svd(coordinates, compute_uv=False)
+        slight = _SLIGHT * max(float(recorded[-1]), _LEAST * float(recorded[0]))
+        if also is not None:
+            coordinates = np.column_stack([coordinates, slight / _PART * also])
         turn, sizes, _ = np.linalg.svd(coordinates, full_matrices=False)
         fields = (basis.columns @ (turn * sizes)).T.reshape(len(sizes), -1, 3)
         bases = []
         for one in cls.principal(domains, fields).bases:
-            kept = int(np.count_nonzero(one.importance >= _SLIGHT * sizes[-1]))
+            kept = int(np.count_nonzero(one.importance >= slight))
             bases.append(replace(one.truncated(kept), source=f"parts of {basis.source}"))
         return cls(domains, tuple(bases))
 
