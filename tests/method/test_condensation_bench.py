@@ -90,7 +90,7 @@ def test_cheb_between_walls_is_full_where_they_touch_and_returns(monkeypatch, sh
     """Its head is crushed in the first third of a run, and goes back to the subspace before the last frame."""
     if not (shared_data / "cheb").is_dir():
         pytest.skip("Pinocchio's files are not here")
-    monkeypatch.setitem(condense_cheb._SIZES, "small", (1_500, 4, 60))
+    monkeypatch.setitem(condense_cheb._SIZES, "small", (1_500, 4, 4, 60))
     monkeypatch.setattr(condense_cheb, "_SLOWED", 40.0)
     case = condense_cheb.make_cheb(shared_data / "cheb", "small")
     track = case.condense(0.12, "subtract")

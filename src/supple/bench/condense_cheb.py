@@ -17,8 +17,9 @@ from supple.rig import Skeleton, retarget
 __all__ = ["make_cheb"]
 
 FloatArray = NDArray[np.float64]
-_SIZES = {"small": (15_000, 12, 96), "paper": (123_464, 38, 120)}
-"""Tets, samples of a walk cycle to learn from, and frames."""
+_SIZES = {"small": (15_000, 12, 12, 96), "paper": (123_464, 38, 18, 120)}
+"""Tets, samples of a walk cycle to learn from, motions that a bone learns of them, and frames; with 18 of them bones
+have about 301 together, as in the paper."""
 _CYCLE = 2.0, 3.1  # [s] in the file, one left and one right step
 _BENT = 0.4  # of the angles of the walk: limbs are short and thick, and would pass into the body
 _SLOWED = 6.0  # [1/s] by which flesh slows down, so that a second is enough to settle in
@@ -28,13 +29,13 @@ _HURRY = 3.0  # the walls have come and gone in the first third of the run; then
 
 def make_cheb(folder: Path, size: str, frames: int | None = None) -> Case:
     """A head between walls that come and go, on a body that stands, at size "small" or "paper"."""
-    elements, samples, usual = _SIZES[size]
+    elements, samples, rank, usual = _SIZES[size]
     mesh = tetrahedralise(load_surface(folder / "cheburashka.off"), elements=elements)
     bones = load_bones(folder / "cheb_skeleton.out")
     skeleton = Skeleton.of(bones.names, bones.parents, bones.heads, bones.tails)
     flesh = put_flesh(mesh, skeleton, _SLOWED)
     poses, shapes = record_flesh(flesh, _walk(folder, skeleton, _PACE * samples), STEP)
-    model = learn(flesh, poses[::_PACE], shapes[::_PACE], rank=samples)
+    model = learn(flesh, poses[::_PACE], shapes[::_PACE], rank=rank)
     stands = np.tile(flesh.rig.neutral, ((frames or usual) + 1, 1))
     inputs = list_inputs(flesh, stands, STEP, "walls", _HURRY)
     contact = ContactSettings(friction=0.0, self_contact=False)

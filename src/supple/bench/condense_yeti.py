@@ -27,7 +27,7 @@ _PREFIX = "Yeti_"  # of its joints
 _SHORT = 0.1  # [units of the file] bones shorter than this are ends of others, or eyes and ears
 _ARM = "LeftArm", "LeftWrist"  # what pats
 _SHOULDER = (-25, -20, 5), (10, 10, 40)  # [degrees] lowest and highest that it turns: the elbow keeps off the body
-_OFF, _ON = (9.0, 14.0, 9.5), (6.0, 14.0, 7.5)  # [units of the file] the hand beside the belly, and in it
+_OFF, _ON = (9.0, 14.0, 9.5), (7.0, 14.0, 9.0)  # [units of the file] the hand beside the belly, and pressed on it
 
 #: Degrees about x, y and z by which joints turn.
 _STEP: Turns = {
