@@ -17,8 +17,8 @@ from supple.material import StableNeoHookean
 
 KEYS = (
     "tets vertices rank elements weights radius full_ms subspace_ms avg_active avg_ms avg_speedup worst_active "
-    "worst_ms worst_speedup best_speedup newton_avg pcg_avg pcg_max detect_ms rms_error rms_error_subspace patch_error "
-    "patch_error_subspace whole_error whole_error_subspace depth depth_full"
+    "worst_ms worst_speedup best_speedup least_speedup newton_avg pcg_avg pcg_max detect_ms rms_error "
+    "rms_error_subspace patch_error patch_error_subspace whole_error whole_error_subspace depth depth_full"
 )
 
 

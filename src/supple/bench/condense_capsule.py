@@ -3,8 +3,9 @@
 The capsule is held at one end and pulled at the other, frame by frame in equilibrium; its subspace comes from 12 of its
 bends without the pipe, each also with its middle third lifted by as much; the rule is trained to 1 %. In the paper two
 bones bend it. `radius` is in longest sides of the body, `active` the share of full unknowns; errors are relative, `rms`
-over all frames that touch, `patch` the largest near what touches. `detect_ms` is part of the times. `--plot FOLDER`
-draws errors and times by frame, and full space in red; `--only "subtract 0.08"` keeps to a rule of weights, a radius.
+over all frames that touch, `patch` the largest near what touches. `detect_ms` is part of the times; `least_speedup` is
+of a frame beside the same one in full space, other speed-ups beside its mean. `--plot FOLDER` draws errors and times by
+frame, and full space in red; `--only "subtract 0.08"` keeps to a rule of weights, a radius.
 """
 
 import warnings

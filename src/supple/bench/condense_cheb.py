@@ -18,8 +18,8 @@ __all__ = ["make_cheb"]
 
 FloatArray = NDArray[np.float64]
 _SIZES = {"small": (15_000, 12, 12, 96), "paper": (123_464, 38, 18, 120)}
-"""Tets, samples of a walk cycle to learn from, motions that a bone learns of them, and frames; with 18 of them bones
-have about 301 together, as in the paper."""
+"""Tets, samples of a walk cycle to learn from, motions that a bone learns from them at most, and frames. The paper has
+38 samples, too, and 301 motions of all bones together; these are 275."""
 _CYCLE = 2.0, 3.1  # [s] in the file, one left and one right step
 _BENT = 0.4  # of the angles of the walk: limbs are short and thick, and would pass into the body
 _SLOWED = 6.0  # [1/s] by which flesh slows down, so that a second is enough to settle in

@@ -146,6 +146,7 @@ def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
         "avg_speedup": full_ms / float(ms.mean()),
         "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
         "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
+        "least_speedup": float((case.full.ms / ms).min()),
         "newton_avg": float(np.mean([report.newton_iterations for report in track.reports])),
         "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
         "pcg_max": float(max(linear)),

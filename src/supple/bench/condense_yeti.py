@@ -82,10 +82,10 @@ def _turn(skeleton: Skeleton, turns: Turns) -> FloatArray:
 
 def _mirror(turns: Turns) -> Turns:
     """Left and right exchanged."""
-    other = {"Left": "Right", "Right": "Left"}
-    swapped = {next((name.replace(a, b) for a, b in other.items() if name.startswith(a)), name): turn
-               for name, turn in turns.items()}  # fmt: skip
-    return {name: (x, -y, -z) for name, (x, y, z) in swapped.items()}
+    return {
+        name.replace("Left", "Right") if "Left" in name else name.replace("Right", "Left"): (x, -y, -z)
+        for name, (x, y, z) in turns.items()
+    }
 
 
 def _reach_belly(skeleton: Skeleton) -> tuple[FloatArray, FloatArray]:
