@@ -5,13 +5,20 @@ from functools import partial
 import numpy as np
 import pytest
 
-from supple.bench import condense_capsule, condense_character, condense_cheb, condense_figure, condense_pinch
+from supple.bench import (
+    condense_capsule,
+    condense_character,
+    condense_cheb,
+    condense_figure,
+    condense_flesh,
+    condense_pinch,
+)
 from supple.material import StableNeoHookean
 
 KEYS = (
     "tets vertices rank elements weights radius full_ms subspace_ms avg_active avg_ms avg_speedup worst_active "
-    "worst_ms worst_speedup best_speedup newton_avg pcg_avg pcg_max detect_ms rms_error rms_error_subspace patch_error "
-    "patch_error_subspace whole_error whole_error_subspace depth depth_full"
+    "worst_ms worst_speedup best_speedup least_speedup newton_avg pcg_avg pcg_max detect_ms rms_error "
+    "rms_error_subspace patch_error patch_error_subspace whole_error whole_error_subspace depth depth_full"
 )
 
 
@@ -27,7 +34,7 @@ def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -
     monkeypatch.setitem(condense_capsule._TETS, "small", 400)
     monkeypatch.setattr(condense_capsule, "_RADII", (0.15, 0.25))
     monkeypatch.setattr(condense_capsule, "Corotational", StableNeoHookean)  # whose kernels other tests compile
-    rows = condense_capsule.run("small", tmp_path, 4)
+    rows = list(condense_capsule.run("small", tmp_path, 4))
     check(rows, (0.15, 0.25))
     assert rows[1]["patch_error"] < rows[1]["patch_error_subspace"]
     names = {file.name for file in tmp_path.iterdir()}
@@ -35,15 +42,25 @@ def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -
 
 
 @pytest.mark.filterwarnings("ignore::supple.errors.SuppleWarning")  # so coarse that bones stand out of it
-def test_figure_between_walls_has_its_rows(monkeypatch, capsys, tmp_path) -> None:
-    small = condense_character.CASES["figure"]._replace(radii=(0.12,), sizes={"small": (600, 4, 4, 4)})
+def test_figure_between_walls_has_its_rows(monkeypatch, tmp_path) -> None:
+    small = condense_character.CASES["figure"]._replace(radii=(0.12,), tets={"small": 600}, poses=4, frames=4)
     monkeypatch.setitem(condense_character.CASES, "figure", small)
-    monkeypatch.setattr(condense_character, "FLESH", StableNeoHookean(young=2e4, poisson=0.3))
-    rows = condense_figure.run("small", tmp_path)
-    check(rows, (0.12,))
+    monkeypatch.setattr(condense_flesh, "MATERIAL", StableNeoHookean(young=2e4, poisson=0.3))
+    run = condense_figure.run("small", tmp_path)
+    first = next(run)
+    assert not list(tmp_path.iterdir()), "each row is told as soon as it is there"
+    check([first, *run], (0.12,))
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {f"condense-figure{kind}.png" for kind in ("", "-error", "-share", "-story", "-time")}
-    assert len(capsys.readouterr().err.splitlines()) == len(rows), "each row is told as soon as it is there"
+
+
+def test_words_keep_to_a_rule_of_weights_and_a_radius(monkeypatch) -> None:
+    monkeypatch.setitem(condense_capsule._TETS, "small", 400)
+    monkeypatch.setattr(condense_capsule, "Corotational", StableNeoHookean)
+    (row,) = condense_capsule.run("small", steps=2, only="0.15 paper")
+    assert (row["weights"], row["radius"]) == ("paper", 0.15)
+    monkeypatch.setattr(condense_capsule, "make_case", None)
+    assert not list(condense_capsule.run("small", only="0.16")), "no case is made where no row is asked for"
 
 
 @pytest.mark.parametrize("name", sorted(condense_character.CASES))
@@ -51,7 +68,7 @@ def test_cases_name_poses_that_there_are(name: str) -> None:
     sketch = condense_character.CASES[name]
     poses = condense_character.make_character(sketch.shape).poses
     assert {*sketch.learned, *sketch.played} <= set(poses)
-    assert set(sketch.sizes) == {"small", "paper"}
+    assert set(sketch.tets) == {"small", "paper"}
 
 
 def test_a_pinched_beam_has_a_row_for_nothing_each_share_and_everything(monkeypatch) -> None:
@@ -73,7 +90,7 @@ def test_cheb_between_walls_is_full_where_they_touch_and_returns(monkeypatch, sh
     """Its head is crushed in the first third of a run, and goes back to the subspace before the last frame."""
     if not (shared_data / "cheb").is_dir():
         pytest.skip("Pinocchio's files are not here")
-    monkeypatch.setitem(condense_cheb._SIZES, "small", (1_500, 4, 60))
+    monkeypatch.setitem(condense_cheb._SIZES, "small", (1_500, 4, 4, 60))
     monkeypatch.setattr(condense_cheb, "_SLOWED", 40.0)
     case = condense_cheb.make_cheb(shared_data / "cheb", "small")
     track = case.condense(0.12, "subtract")

@@ -3,19 +3,20 @@
 The capsule is held at one end and pulled at the other, frame by frame in equilibrium; its subspace comes from 12 of its
 bends without the pipe, each also with its middle third lifted by as much; the rule is trained to 1 %. In the paper two
 bones bend it. `radius` is in longest sides of the body, `active` the share of full unknowns; errors are relative, `rms`
-over all frames that touch, `patch` the largest near what touches. `detect_ms` is part of the times. `--plot FOLDER`
-draws errors and times by frame, and full space in red.
+over all frames that touch, `patch` the largest near what touches. `detect_ms` is part of the times; `least_speedup` is
+of a frame beside the same one in full space, other speed-ups beside its mean. `--plot FOLDER` draws errors and times by
+frame, and full space in red; `--only "subtract 0.08"` keeps to a rule of weights, a radius.
 """
 
 import warnings
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from supple.bench.condense_measure import Case, measure_case
-from supple.bench.condense_plots import save_plots
+from supple.bench.condense_measure import Case, Row
+from supple.bench.condense_run import run_case
 from supple.contact import ContactSettings
 from supple.contact.cylinder import Cylinder
 from supple.cubature import train_rule
@@ -38,12 +39,9 @@ _RADII = (0.08, 0.15, 0.25)
 _YOUNG, _POISSON = 1e5, 0.4
 
 
-def run(size: str, plot: Path | None = None, steps: int = _FRAMES) -> list[dict[str, Any]]:
+def run(size: str, plot: Path | None = None, steps: int = _FRAMES, only: str = "") -> Iterator[Row]:
     """Rows of the benchmark at size "small" or "paper", with so many frames; plots in a folder."""
-    case = make_case(_TETS[size], steps)
-    rows, tracks = measure_case(case, _RADII)
-    save_plots(plot, "condense-capsule", case, tracks)
-    return rows
+    return run_case("condense-capsule", lambda: make_case(_TETS[size], steps), _RADII, plot, only)
 
 
 def make_case(tets: int, frames: int) -> Case:

@@ -4,22 +4,23 @@ Rows are those of `condense-capsule`. The subspace comes from other poses, witho
 `--mesh FOLDER` takes Cheb instead, from Pinocchio's files.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from supple.bench.condense_character import CASES, make_case
 from supple.bench.condense_cheb import make_cheb
-from supple.bench.condense_measure import measure_case
-from supple.bench.condense_plots import save_plots
+from supple.bench.condense_measure import Case, Row
+from supple.bench.condense_run import run_case
 
 __all__ = ["run"]
 
 
 def run(
-    size: str, plot: Path | None = None, steps: int | None = None, mesh: Path | None = None
-) -> list[dict[str, Any]]:
+    size: str, plot: Path | None = None, steps: int | None = None, mesh: Path | None = None, only: str = ""
+) -> Iterator[Row]:
     """Rows of the benchmark at size "small" or "paper", with so many frames; plots in a folder."""
-    case = make_case("figure", size, steps) if mesh is None else make_cheb(mesh, size, steps)
-    rows, tracks = measure_case(case, CASES["figure"].radii)
-    save_plots(plot, "condense-figure", case, tracks)
-    return rows
+
+    def make() -> Case:
+        return make_case("figure", size, steps) if mesh is None else make_cheb(mesh, size, steps)
+
+    return run_case("condense-figure", make, CASES["figure"].radii, plot, only)

@@ -1,7 +1,5 @@
 """Runs of condensation beside the full solver and the subspace alone: the rows of its benchmarks."""
 
-import json
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,11 +27,12 @@ from supple.method import (
 from supple.rig import SkinnedRig
 from supple.solve import Inputs
 
-__all__ = ["Case", "Row", "Track", "measure_case"]
+__all__ = ["Case", "Row", "Track", "measure_run"]
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
 _PATCH = 0.04  # longest sides about what touches that a patch is judged by
+_BEFORE = 3  # frames that are run before a run is timed
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +54,7 @@ class Case:
     @cached_property
     def full(self) -> "Track":
         contact = replace(self.contact, rules=False)
+        _ = self.alone  # has compiled what contact takes: full runs are too long to be run twice
         return follow(self, FullSolver(self.body, rig=self.rig, **{**self.touching, "contact": contact}))
 
     @cached_property
@@ -84,7 +84,7 @@ class Case:
 
     def condense(self, radius: float, weights: str) -> "Track":
         settings: Any = {"radius": radius, "weights": weights, "rig": self.rig, **self.touching}
-        return follow(self, CondensationSolver(self.body, self.model, **settings))
+        return follow(self, CondensationSolver(self.body, self.model, **settings), len(self.inputs))
 
     def find_rest(self, number: int) -> FloatArray:
         """Where nothing but bones would have the body in a frame [m], (n, 3)."""
@@ -117,11 +117,11 @@ class Track:
         )
 
 
-def follow(case: Case, solver: Any) -> Track:
-    """The run of a solver; its first frames are run before it is timed, since they may compile."""
+def follow(case: Case, solver: Any, before: int = _BEFORE) -> Track:
+    """The run of a solver; so many of its frames are run before it is timed, since they may compile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what a run misses is in its row
-        for count in (3, len(case.inputs)):
+        for count in (before, len(case.inputs)):
             state = solver.start(case.inputs[0])
             x, reports, full = [], [], []
             for inputs in case.inputs[:count]:
@@ -132,38 +132,30 @@ def follow(case: Case, solver: Any) -> Track:
     return Track(np.array(x), reports, full)
 
 
-def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tuple[str, float], Track]]:
-    """A row for every radius and rule of weights, and the runs behind them."""
-    body, rows = case.body, []
-    tracks: dict[tuple[str, float], Track] = {}
-    full_ms, alone = float(case.full.ms.mean()), _judge(case, case.alone)
+def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
+    """The row of a run with a rule of weights and a radius."""
+    body, own, alone = case.body, _judge(case, track), _judge(case, case.alone)
+    full_ms, ms, active = float(case.full.ms.mean()), track.ms, track.shares > 0.0
+    linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
     edge = body.mesh.surface().mean_edge()
-    for weights in ("subtract", "paper"):
-        for radius in radii:
-            track = tracks[weights, radius] = case.condense(radius, weights)
-            ms, active = track.ms, track.shares > 0.0
-            newton = sum(report.newton_iterations for report in track.reports)
-            linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
-            detect = [report.milliseconds.get("contact", 0.0) for report in track.reports]
-            own = _judge(case, track)
-            rows.append({
-                "tets": len(body.mesh.tets), "vertices": len(body.mass), "rank": case.model.basis.rank,
-                "elements": case.model.rule.size, "weights": weights, "radius": radius,
-                "full_ms": full_ms, "subspace_ms": case.free_ms,
-                "avg_active": float(track.shares.mean()), "avg_ms": float(ms.mean()),
-                "avg_speedup": full_ms / float(ms.mean()),
-                "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
-                "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
-                "newton_avg": newton / len(ms),
-                "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
-                "pcg_max": float(max(linear)), "detect_ms": float(np.mean(detect)),
-                "rms_error": own[0], "rms_error_subspace": alone[0],
-                "patch_error": own[1], "patch_error_subspace": alone[1],
-                "whole_error": own[2], "whole_error_subspace": alone[2],
-                "depth": track.depth / edge, "depth_full": case.full.depth / edge,
-            })  # fmt: skip
-            sys.stderr.write(f"{json.dumps(rows[-1])}\n")  # a run that is ended has told something
-    return rows, tracks
+    return {
+        "tets": len(body.mesh.tets), "vertices": len(body.mass), "rank": case.model.basis.rank,
+        "elements": case.model.rule.size, "weights": weights, "radius": radius,
+        "full_ms": full_ms, "subspace_ms": case.free_ms,
+        "avg_active": float(track.shares.mean()), "avg_ms": float(ms.mean()),
+        "avg_speedup": full_ms / float(ms.mean()),
+        "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
+        "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
+        "least_speedup": float((case.full.ms / ms).min()),
+        "newton_avg": float(np.mean([report.newton_iterations for report in track.reports])),
+        "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
+        "pcg_max": float(max(linear)),
+        "detect_ms": float(np.mean([report.milliseconds.get("contact", 0.0) for report in track.reports])),
+        "rms_error": own[0], "rms_error_subspace": alone[0],
+        "patch_error": own[1], "patch_error_subspace": alone[1],
+        "whole_error": own[2], "whole_error_subspace": alone[2],
+        "depth": track.depth / edge, "depth_full": case.full.depth / edge,
+    }  # fmt: skip
 
 
 def _judge(case: Case, track: Track) -> tuple[float, float, float]:
