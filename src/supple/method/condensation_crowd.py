@@ -1,8 +1,9 @@
 """Where full space is cheaper than a region and its border: such steps are the full solver's.
 
 By counted work, never by a clock. A Newton iteration asks for exact tets, once more for those whose share of the rule
-is taken away, and inverts a dense matrix of coordinates and clusters; one of full space asks for every tet, and its
-linear solver takes longer the larger the body is, and longest at rest, where no inertia helps.
+is taken away, and for products with every coordinate and cluster, of which it factorises a dense matrix; one of full
+space asks for every tet, and its linear solver takes longer the larger the body is, and longest at rest, where no
+inertia helps.
 """
 
 import numpy as np
@@ -16,8 +17,9 @@ __all__ = ["Crowd"]
 # Measured on a figure between walls, 20,781 tets and 212 coordinates: where work by this count is 0.9 of full space's
 # it takes as long, where it is 1.12 to 1.16, 0.7 to 1.2 times as long, for Newton's method takes fewer iterations;
 # where it is 1.4 to 1.9, two to four times. Equilibria of a hand and of a pat, 27 % of 20,000 tets, take 0.6 times as
-# long as full space.
-_DENSE = 2200.0  # cubes of dense unknowns that take as long as a tet
+# long as full space, those of a Yeti of 17,247 tets and 592 coordinates, 3 % full, 0.2 times where the count is 0.5.
+_ROWS = 45.0  # tets that take as long as a dense unknown
+_DENSE = 25e3  # cubes of dense unknowns that take as long as a tet
 _LARGE = 2e4  # tets from which on the full solver's iterations grow, by their cube root
 _REST = 4.0  # times as much that the full solver takes at rest
 _SMALL = 5000  # tets below which steps take few milliseconds either way
@@ -38,7 +40,7 @@ class Crowd:
         """Work of an iteration in a region, by that in full space."""
         taken = 0 if region.whole else len(region.tets) - len(region.filled)
         dense = self._ground.rank + 6 * region.clusters.count
-        return float((len(region.tets) + taken + dense**3 / _DENSE) / self._whole)
+        return float((len(region.tets) + taken + _ROWS * dense + dense**3 / _DENSE) / self._whole)
 
     def forbids(self, region: Region) -> bool:
         """Whether a step in it had better be the full solver's."""
