@@ -26,7 +26,7 @@ def test_a_region_weighs_more_the_more_is_full_and_less_at_rest() -> None:
 
 
 def test_a_small_region_is_cheaper_than_an_equilibrium_of_all_whatever_the_rank() -> None:
-    """As measured on a Yeti: a fifth of the time with 592 coordinates, and a third at rest is still less."""
+    """A Yeti with 592 coordinates takes a fifth of the time so."""
     body = SimpleNamespace(mesh=SimpleNamespace(tets=np.zeros((17_247, 4))))
     clusters = SimpleNamespace(count=2)
     region = SimpleNamespace(tets=np.zeros(1500), filled=np.zeros(0), whole=False, clusters=clusters)
