@@ -142,6 +142,7 @@ def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tu
         for radius in radii:
             track = tracks[weights, radius] = case.condense(radius, weights)
             ms, active = track.ms, track.shares > 0.0
+            touching = [float(some[active].mean()) if active.any() else 0.0 for some in (ms, case.full.ms)]
             newton = sum(report.newton_iterations for report in track.reports)
             linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
             detect = [report.milliseconds.get("contact", 0.0) for report in track.reports]
@@ -154,6 +155,8 @@ def measure_case(case: Case, radii: Sequence[float]) -> tuple[list[Row], dict[tu
                 "avg_speedup": full_ms / float(ms.mean()),
                 "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
                 "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
+                "touching_ms": touching[0], "touching_full_ms": touching[1],
+                "touching_speedup": touching[1] / touching[0] if active.any() else 0.0,
                 "newton_avg": newton / len(ms),
                 "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
                 "pcg_max": float(max(linear)), "detect_ms": float(np.mean(detect)),
