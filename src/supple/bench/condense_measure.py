@@ -118,13 +118,15 @@ class Track:
 
 
 def follow(case: Case, solver: Any) -> Track:
-    """The run of a solver; its first frames are run before it is timed, since they may compile."""
+    """The run of a solver; its first frames, until one touches, are run before it is timed, since they may compile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what a run misses is in its row
-        for count in (3, len(case.inputs)):
+        for is_timed in (False, True):
             state = solver.start(case.inputs[0])
             x, reports, full = [], [], []
-            for inputs in case.inputs[:count]:
+            for inputs in case.inputs:
+                if not is_timed and len(x) > 2 and reports[-1].touching is not None:
+                    break
                 state, report = solver.step(state, inputs)
                 x.append(solver.positions(state))
                 reports.append(report)

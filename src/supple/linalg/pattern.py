@@ -81,8 +81,8 @@ class BlockPattern:
     @classmethod
     def build(cls, count: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> "BlockPattern":
         """Pattern of the pairs (first < second), each named any number of times."""
-        pairs = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
-        return cls(count, *find_later(count, *pairs))
+        one, other = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
+        return cls(count, *find_later(count, one, other))
 
     @property
     def size(self) -> int:
@@ -132,8 +132,8 @@ class BlockPattern:
 
     def slots(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
         """Position of the first entry of the blocks (first < second); all must be in the pattern."""
-        pairs = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
-        found = find_slots(*pairs, self.rows, self.neighbours_start, self.neighbours)
+        one, other = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
+        found = find_slots(one, other, self.rows, self.neighbours_start, self.neighbours)
         return np.asarray(found.reshape(np.shape(first)))
 
     def block_entries(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
