@@ -17,8 +17,9 @@ from supple.material import StableNeoHookean
 
 KEYS = (
     "tets vertices rank elements weights radius full_ms subspace_ms avg_active avg_ms avg_speedup worst_active "
-    "worst_ms worst_speedup best_speedup least_speedup newton_avg pcg_avg pcg_max detect_ms rms_error "
-    "rms_error_subspace patch_error patch_error_subspace whole_error whole_error_subspace depth depth_full"
+    "worst_ms worst_speedup best_speedup touching_ms touching_full_ms touching_speedup least_speedup newton_avg "
+    "pcg_avg pcg_max detect_ms rms_error rms_error_subspace patch_error patch_error_subspace whole_error "
+    "whole_error_subspace depth depth_full"
 )
 
 
@@ -28,6 +29,8 @@ def check(rows, radii) -> None:
         assert " ".join(row) == KEYS
         assert 0.0 < row["worst_active"] < 1.0
         assert row["rms_error"] < row["rms_error_subspace"]
+        assert row["touching_speedup"] == row["touching_full_ms"] / row["touching_ms"]
+        assert 0.0 < row["touching_ms"] <= row["worst_ms"]
 
 
 def test_capsule_has_a_row_for_every_radius_and_weights(monkeypatch, tmp_path) -> None:

@@ -124,3 +124,17 @@ def test_flesh_that_touches_nothing_any_more_is_where_the_coordinates_have_it() 
     assert shares[1] == 0.0
     assert ends["frames"][1][1] > 0.0
     assert np.abs(x - ends["alone"][0]).max() < 1e-6 * np.ptp(x, axis=0).max()
+
+
+def test_pressed_flesh_is_looked_for_no_closer_than_its_rule_knows_it() -> None:
+    """It ends sooner than at the tolerance, 0.3 % of what contact moves from where that leads; six times as much slack
+    would leave 11 %."""
+    model = finger()[4]
+    known = replace(model, rule=replace(model.rule, training_error=0.04))
+    x, reports = play(condense(known, CONTACT))
+    _, others = play(condense(model, CONTACT))
+    exact, _ = play(condense(model, CONTACT, tolerance=1e-9))
+    assert reports[-1].residual > 1e-2
+    assert others[-1].residual <= 1e-4
+    assert reports[-1].newton_iterations < others[-1].newton_iterations
+    assert np.abs(x - exact).max() < 0.01 * np.abs(exact - alone(None)[0]).max()

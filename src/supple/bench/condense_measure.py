@@ -137,6 +137,7 @@ def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
     body, own, alone = case.body, _judge(case, track), _judge(case, case.alone)
     full_ms, ms, active = float(case.full.ms.mean()), track.ms, track.shares > 0.0
     linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
+    touching = [float(some[active].mean()) if active.any() else 0.0 for some in (ms, case.full.ms)]
     edge = body.mesh.surface().mean_edge()
     return {
         "tets": len(body.mesh.tets), "vertices": len(body.mass), "rank": case.model.basis.rank,
@@ -146,6 +147,8 @@ def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
         "avg_speedup": full_ms / float(ms.mean()),
         "worst_active": float(track.shares.max()), "worst_ms": float(ms.max()),
         "worst_speedup": full_ms / float(ms.max()), "best_speedup": full_ms / float(ms.min()),
+        "touching_ms": touching[0], "touching_full_ms": touching[1],
+        "touching_speedup": touching[1] / touching[0] if active.any() else 0.0,
         "least_speedup": float((case.full.ms / ms).min()),
         "newton_avg": float(np.mean([report.newton_iterations for report in track.reports])),
         "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths, point_away
+from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
 from supple.errors import SceneError
 from supple.mesh import TriMesh
 
@@ -39,14 +40,26 @@ class Box(Collider):
 
 def closest_in_box(points: FloatArray, half: FloatArray) -> Closest:
     """Nearest points of the box from -half to half, (d,), in any number of dimensions d."""
-    corner = np.clip(points, -half, half)
-    away, outward = point_away(points - corner)
-    beyond = np.abs(points) - half
-    rows, axis = np.arange(len(points)), beyond.argmax(axis=1)
-    inside = away == 0
-    side = np.where(points[rows, axis] < 0, -1.0, 1.0)
-    face = np.zeros_like(points)
-    face[rows, axis] = side
-    corner[rows[inside], axis[inside]] = (side * half[axis])[inside]
-    distance = np.where(inside, beyond[rows, axis], away)
-    return Closest(distance, np.where(inside[:, None], face, outward), corner)
+    return Closest(*_find_closest(np.ascontiguousarray(points, np.float64), np.asarray(half, np.float64)))
+
+
+@njit(cache=True)
+def _find_closest(points: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What `Closest` holds, in one pass: a look asks for it at every vertex that is watched."""
+    distance, normal, corner = np.empty(len(points)), np.zeros(points.shape), np.empty(points.shape)
+    for k in range(len(points)):
+        square, axis = 0.0, 0
+        for i in range(len(half)):
+            corner[k, i] = min(max(points[k, i], -half[i]), half[i])
+            square += (points[k, i] - corner[k, i]) ** 2
+            if abs(points[k, i]) - half[i] > abs(points[k, axis]) - half[axis]:
+                axis = i
+        if square > 0.0:
+            distance[k] = np.sqrt(square)
+            for i in range(len(half)):
+                normal[k, i] = (points[k, i] - corner[k, i]) / distance[k]
+        else:
+            side = -1.0 if points[k, axis] < 0.0 else 1.0
+            distance[k] = abs(points[k, axis]) - half[axis]
+            normal[k, axis], corner[k, axis] = side, side * half[axis]
+    return distance, normal, corner

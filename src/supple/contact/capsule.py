@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
-from supple.contact.sphere import leave_core, round_surface
+from supple.contact.sphere import bend_around, leave_core, round_surface
 from supple.errors import SceneError
 from supple.mesh import TriMesh
 
@@ -30,10 +30,20 @@ class Capsule(Collider):
 
     def closest(self, points: FloatArray) -> Closest:
         """Away from the nearest point of the rod's axis."""
-        reach = self.length / 2 - self.radius
-        axis = np.zeros_like(points)
+        return leave_core(self._find_core(points), points, self.radius)
+
+    def bend(self, points: FloatArray) -> FloatArray:
+        """Around the axis, and at the ends to all sides."""
+        core = self._find_core(points)
+        bent = bend_around(core, points, self.radius)
+        bent[core[:, 0] == points[:, 0], 0, 0] = 0.0  # along the axis the nearest point of it goes along
+        return bent
+
+    def _find_core(self, points: FloatArray) -> FloatArray:
+        """Nearest points of the axis to points [m], (k, 3)."""
+        reach, axis = self.length / 2 - self.radius, np.zeros_like(points)
         axis[:, 0] = np.clip(points[:, 0], -reach, reach)
-        return leave_core(axis, points, self.radius)
+        return axis
 
     def surface(self, extent: float = 20.0) -> TriMesh:
         """Rings around the x axis."""

@@ -47,6 +47,11 @@ class Collider(ABC):
         """Signed distances [m] of points [m], (k, 3), negative inside, (k,)."""
         return self.closest(points).distance
 
+    def bend(self, points: FloatArray) -> FloatArray | None:
+        """How the outward normal turns with points [m], (k, 3), near the surface: the second derivative of the distance
+        [1/m], (k, 3, 3); None where sides are flat."""
+        return None
+
     def near(self, points: FloatArray, reach: FloatArray | float) -> NDArray[np.intp]:
         """Ascending numbers of all points whose distance is below `reach` [m]; some farther ones may be among them."""
         return np.flatnonzero(self.distance(points) < reach)

@@ -138,6 +138,18 @@ class Detector:
         found = self._keep(found, previous)
         return anchor(found, previous, x) if self.settings.alpha > 0.0 else found
 
+    def bend(self, contacts: Contacts, x: FloatArray, inputs: Inputs) -> FloatArray | None:
+        """How normals turn with vertices that touch round colliders at positions x [m], (n, 3), at the end of a step
+        [1/m], (m, 3, 3); None where none does."""
+        out = None
+        for number, (collider, standing) in enumerate(zip(self.colliders, inputs.end.colliders, strict=True)):
+            rows = np.flatnonzero(contacts.source == number)
+            bent = collider.bend(standing.localise(x[contacts.vertices[rows, 0]]))
+            if bent is not None and len(rows):
+                out = np.zeros((len(contacts), 3, 3)) if out is None else out
+                out[rows] = standing.rotation @ bent @ standing.rotation.T
+        return out
+
     def _foresee_own(self, x: FloatArray, predicted: FloatArray, known: IntArray) -> Contacts:
         """Candidates of a step for contacts of the body with itself."""
         own = self.own

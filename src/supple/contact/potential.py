@@ -30,15 +30,17 @@ class ContactPotential:
         lagged: FloatArray | None = None,
         slip: float = 1e-6,
         duration: float = 0.0,
+        bend: FloatArray | None = None,
     ) -> None:
         """Contacts of a step that begins at x_begin [m], (n, 3), and lasts `duration` [s].
 
         stiffness: k [Pa/m], one or (m,). alpha: α of Eq. (7) of [TOK14]. engaged: which contacts penetrated when they
         were frozen, (m,); α acts on these. friction: coefficient μ, one or (m,). lagged: normal forces of the last
         solution [N], (m,); without them there is no friction. slip: how far a contact moves until friction is that of
-        sliding [m].
+        sliding [m]. bend: how normals turn as contacts slide over what they touch [1/m], (m, 3, 3); for the second
+        derivative alone, for that of frozen normals makes Newton's method creep where a new look turns them.
         """
-        self.contacts = contacts
+        self.contacts, self._bend = contacts, bend
         along = stiffness * contacts.area
         self.engaged = np.zeros(len(contacts), bool) if engaged is None else engaged
         self.penalty = Penalty(contacts.normal, along, alpha * self.engaged * along)
@@ -90,10 +92,12 @@ class ContactPotential:
     def curvature(self, x: FloatArray, *, cautious: bool = False) -> FloatArray:
         """Second derivative by each Jx [N/m], (m, 3, 3); the Hessian's blocks are w_i w_j times these.
 
-        `cautious`: friction as springs that pull alike at x and bound it from above.
+        `cautious`: a bound from above; friction as springs that pull alike at x, normals that do not turn.
         """
         gap = self.contacts.gap(x)
         curvature = self.penalty.curvature(gap)
+        if self._bend is not None and not cautious:
+            curvature -= self.penalty.normal_forces(gap)[:, None, None] * self._bend
         if self.friction is not None:
             slide = gap - self.origin
             if cautious:

@@ -19,8 +19,10 @@ def closest_revolved(points: FloatArray, half: tuple[float, float], radius: floa
     """
     away, outward = point_away(np.ascontiguousarray(points[:, 1:]))
     flat = closest_in_box(np.column_stack([points[:, 0], away - radius]), np.array(half))
-    normal = np.column_stack([flat.normal[:, 0], flat.normal[:, 1, None] * outward])
-    point = np.column_stack([flat.point[:, 0], (flat.point[:, 1, None] + radius) * outward])
+    normal, point = np.empty((len(points), 3)), np.empty((len(points), 3))
+    normal[:, 0], point[:, 0] = flat.normal[:, 0], flat.point[:, 0]
+    np.multiply(flat.normal[:, 1, None], outward, out=normal[:, 1:])
+    np.multiply(flat.point[:, 1, None] + radius, outward, out=point[:, 1:])
     return Closest(flat.distance, normal, point)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic.clusters import Clusters, cluster
@@ -114,15 +115,12 @@ class Elements:
         clusters = Clusters(rows, np.array([0, len(rows)]), np.array([0, 1]))
         if len(rows) >= PARALLEL_FROM:  # what is left of a cluster shares no more vertices than it did
             clusters = Clusters(rows, np.searchsorted(rows, self.clusters.start), self.clusters.colour)
-        tets = numbers[self.tets[:, rows]]
-        order = np.argsort(tets, axis=0)  # new numbers ascend in another order, and shape gradients go with them
-        inverse = self.inverse[:, rows].reshape(3, 3, -1)
-        shapes = np.concatenate([-inverse.sum(axis=0)[None], inverse])
+        tets, inverse = _choose(self.tets, self.inverse, rows, numbers)
         return replace(
             self,
             ids=self.ids[rows],
-            tets=np.ascontiguousarray(np.take_along_axis(tets, order, 0), np.int32),
-            inverse=np.ascontiguousarray(np.take_along_axis(shapes, order[1:, None], 0).reshape(9, -1)),
+            tets=tets,
+            inverse=inverse,
             volume=self.volume[rows],
             moduli=np.ascontiguousarray(self.moduli[:, rows]),
             clusters=clusters,
@@ -149,3 +147,31 @@ class Elements:
         corners = x[self.tets]
         edges = (corners[1:] - corners[:1]).transpose(1, 2, 0)
         return np.asarray(edges @ self.inverse.T.reshape(-1, 3, 3))
+
+
+@njit(cache=True)
+def _choose(
+    tets: NDArray[np.int32], inverse: FloatArray, rows: NDArray[np.int64], numbers: NDArray[np.integer]
+) -> tuple[NDArray[np.int32], FloatArray]:
+    """Corners of chosen elements by their new numbers, ascending, (4, k), and inverse rest edges, (9, k): new numbers
+    ascend in another order, and shape gradients go with them."""
+    corners, shapes = np.empty((4, len(rows)), np.int32), np.empty((9, len(rows)))
+    own, order, shape = np.empty(4, np.int64), np.empty(4, np.int64), np.empty((4, 3))
+    for k in range(len(rows)):
+        e = rows[k]
+        for i in range(3):
+            shape[0, i] = -(inverse[i, e] + inverse[3 + i, e] + inverse[6 + i, e])
+            for a in range(3):
+                shape[a + 1, i] = inverse[3 * a + i, e]
+        for a in range(4):
+            number, at = np.int64(numbers[tets[a, e]]), a
+            while at > 0 and own[at - 1] > number:
+                own[at], order[at] = own[at - 1], order[at - 1]
+                at -= 1
+            own[at], order[at] = number, a
+        for a in range(4):
+            corners[a, k] = own[a]
+        for a in range(3):
+            for i in range(3):
+                shapes[3 * a + i, k] = shape[order[a + 1], i]
+    return corners, shapes

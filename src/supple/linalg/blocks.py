@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from supple.linalg.compiled import compile_copy
 from supple.linalg.pattern import BlockPattern
+from supple.linalg.pattern_loops import list_rows
 
 __all__ = ["BlockRows", "fill_blocks"]
 
@@ -29,16 +30,7 @@ class BlockRows:
     @classmethod
     def build(cls, pattern: BlockPattern) -> "BlockRows":
         """The rows of a pattern."""
-        upper_row = np.repeat(np.arange(pattern.count), np.diff(pattern.neighbours_start))
-        within = np.arange(len(upper_row)) - pattern.neighbours_start[upper_row]
-        place = pattern.rows[upper_row] + 3 + 3 * within
-        own = np.arange(pattern.count)
-        rows = np.concatenate([pattern.neighbours, own, upper_row])
-        columns = np.concatenate([upper_row, own, pattern.neighbours])
-        source = np.concatenate([place, pattern.rows, place])
-        order = np.lexsort((columns, rows))
-        start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=pattern.count))])
-        return cls(pattern, start, columns[order].astype(np.int32), source[order])
+        return cls(pattern, *list_rows(pattern.rows, pattern.neighbours_start, pattern.neighbours))
 
     def fill(
         self, data: FloatArray, dtype: DTypeLike = np.float64, out: NDArray[np.floating] | None = None

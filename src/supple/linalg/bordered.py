@@ -5,10 +5,11 @@
 
 Neither a Schur complement nor the inverse of B beside its own rows is ever formed: the preconditioner is the inverse
 diagonal blocks of A, and on top of that an exact solve for rigid motions of clusters of rows and the dense unknowns
-(linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns.
+(linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns. What reads A
+waits for memory, so that it may be kept in single precision, as in linalg/pcg.py; sums are in double.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ class Bordered:
     begin: NDArray[np.int64]
     stop: NDArray[np.int64]
     columns: NDArray[np.int32]
-    blocks: FloatArray
+    blocks: NDArray[np.floating]
     """(k, 9)"""
     diagonal: FloatArray
     """Diagonal blocks of A with what is added to them, (n, 9)."""
@@ -82,6 +83,11 @@ class Bordered:
     def count(self) -> int:
         """Number of block rows."""
         return len(self.begin)
+
+    def to_single(self) -> "Bordered":
+        """The same, the blocks that count in memory of its own, in single precision."""
+        start, columns, blocks = _pack(self.begin, self.stop, self.columns, self.blocks)
+        return replace(self, begin=start[:-1], stop=start[1:], columns=columns, blocks=blocks)
 
     def multiply(self, z: FloatArray) -> FloatArray:
         """The product with z = (x, q)."""
@@ -161,6 +167,21 @@ def fold_rows(rows, begin, end, columns, blocks, first, U, out):
                 y2[j] += g * p + h * s + i * t
 
 
+@njit(cache=True)
+def _pack(begin, stop, columns, blocks):
+    """Where each row begins, (n + 1,), and its columns and blocks, rounded, without what does not count."""
+    start = np.zeros(len(begin) + 1, np.int64)
+    for row in range(len(begin)):
+        start[row + 1] = start[row] + stop[row] - begin[row]
+    numbers, out = np.empty(start[-1], np.int32), np.empty((start[-1], 9), np.float32)
+    for row in range(len(begin)):
+        for k in range(stop[row] - begin[row]):
+            numbers[start[row] + k] = columns[begin[row] + k]
+            for i in range(9):
+                out[start[row] + k, i] = blocks[begin[row] + k, i]
+    return start, numbers, out
+
+
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _multiply(matrix, x, q, out, low):
     """Fill the product with (x, q); returns the square of (x, q) in the matrix."""
@@ -175,8 +196,9 @@ def _multiply(matrix, x, q, out, low):
             b += blocks[m, 3] * p + blocks[m, 4] * s + blocks[m, 5] * t
             c += blocks[m, 6] * p + blocks[m, 7] * s + blocks[m, 8] * t
         out[row, 0], out[row, 1], out[row, 2] = a, b, c
+        total += a * x[row, 0] + b * x[row, 1] + c * x[row, 2]
     low[:] = 0.0
-    border_product(edge, C, B, spans, ends, x, q, out, low)
+    total += border_product(edge, C, B, spans, ends, x, q, out, low)
     gap, push = np.empty(3), np.empty(3)
     for m in range(rows.shape[0]):
         gap[:] = 0.0
@@ -192,6 +214,7 @@ def _multiply(matrix, x, q, out, low):
                     gap[i] += H[h, i, j] * q[j]
         for i in range(3):
             push[i] = curvature[m, i, 0] * gap[0] + curvature[m, i, 1] * gap[1] + curvature[m, i, 2] * gap[2]
+            total += push[i] * gap[i]
         for k in range(rows.shape[1]):
             w = weights[m, k]
             if w != 0.0:
@@ -201,10 +224,6 @@ def _multiply(matrix, x, q, out, low):
             for i in range(3):
                 for j in range(rank):
                     low[j] += H[h, i, j] * push[i]
-    for row in range(len(begin)):
-        total += out[row, 0] * x[row, 0] + out[row, 1] * x[row, 1] + out[row, 2] * x[row, 2]
-    for j in range(rank):
-        total += low[j] * q[j]
     return total
 
 
@@ -222,32 +241,25 @@ def _add_springs(rows, weights, curvature, diagonal):
 
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _precondition(levels, r, s, z, w, moves):
-    """Fill (z, w) from the residual (r, s); returns their product. Moves are scratch, (6 k + r,)."""
+    """Fill (z, w) from the residual (r, s), of which `moves`, (6 k + r,), has what the clusters see and is overwritten;
+    returns their product."""
     inverse, factor, owner, arms = levels
     size = len(factor) - len(s)
-    moves[:size] = 0.0
     moves[size:] = s
-    for v in range(len(r)):
-        a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
-        if row < size:
-            moves[row] += a
-            moves[row + 1] += b
-            moves[row + 2] += c
-            moves[row + 3] += arms[v, 1] * c - arms[v, 2] * b
-            moves[row + 4] += arms[v, 2] * a - arms[v, 0] * c
-            moves[row + 5] += arms[v, 0] * b - arms[v, 1] * a
     cholesky_solve(factor, moves)
     total = 0.0
     for v in range(len(r)):
         a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
-        for i in range(3):
-            z[v, i] = inverse[v, 3 * i] * a + inverse[v, 3 * i + 1] * b + inverse[v, 3 * i + 2] * c
+        x = inverse[v, 0] * a + inverse[v, 1] * b + inverse[v, 2] * c
+        y = inverse[v, 3] * a + inverse[v, 4] * b + inverse[v, 5] * c
+        u = inverse[v, 6] * a + inverse[v, 7] * b + inverse[v, 8] * c
         if row < size:
             p, q, t = moves[row + 3], moves[row + 4], moves[row + 5]
-            z[v, 0] += moves[row] + q * arms[v, 2] - t * arms[v, 1]
-            z[v, 1] += moves[row + 1] + t * arms[v, 0] - p * arms[v, 2]
-            z[v, 2] += moves[row + 2] + p * arms[v, 1] - q * arms[v, 0]
-        total += z[v, 0] * a + z[v, 1] * b + z[v, 2] * c
+            x += moves[row] + q * arms[v, 2] - t * arms[v, 1]
+            y += moves[row + 1] + t * arms[v, 0] - p * arms[v, 2]
+            u += moves[row + 2] + p * arms[v, 1] - q * arms[v, 0]
+        z[v, 0], z[v, 1], z[v, 2] = x, y, u
+        total += x * a + y * b + u * c
     for i in range(len(s)):
         w[i] = moves[size + i]
         total += w[i] * s[i]
@@ -255,28 +267,51 @@ def _precondition(levels, r, s, z, w, moves):
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
+def _move(alpha, levels, p, y, x, r, moves):
+    """x + alpha p and r - alpha y in one pass, and what clusters see of the latter."""
+    _, factor, owner, arms = levels
+    moves[:] = 0.0
+    for v in range(len(r)):
+        for i in range(3):
+            x[v, i] += alpha * p[v, i]
+            r[v, i] -= alpha * y[v, i]
+        a, b, c, row = r[v, 0], r[v, 1], r[v, 2], 6 * owner[v]
+        if row < len(factor):
+            moves[row] += a
+            moves[row + 1] += b
+            moves[row + 2] += c
+            moves[row + 3] += arms[v, 1] * c - arms[v, 2] * b
+            moves[row + 4] += arms[v, 2] * a - arms[v, 0] * c
+            moves[row + 5] += arms[v, 0] * b - arms[v, 1] * a
+
+
+@njit(cache=True, fastmath={"contract", "nsz"})
 def _iterate(matrix, levels, b, c, x, q, tolerance, most):
     """Iterations; less their sign where the matrix is not positive along a direction, with a step down that."""
     r, s = b.copy(), c.copy()
+    p, d = np.zeros_like(r), np.zeros_like(s)
+    y, e = np.zeros_like(r), np.zeros_like(s)
     z, w = np.empty_like(r), np.empty_like(s)
     moves = np.empty(len(levels[1]))
+    _move(0.0, levels, p, y, x, r, moves)
     rz = _precondition(levels, r, s, z, w, moves)
     if rz == 0.0:
         return 0
-    p, d = z.copy(), w.copy()
-    y, e = np.empty_like(r), np.empty_like(s)
+    p[:], d[:] = z, w
     goal, square = tolerance * tolerance * rz, rz  # p·p in the norm of the preconditioner
     for done in range(1, most + 1):
         pq = _multiply(matrix, p, d, y, e)
         if not pq > 0.0:  # as far as the preconditioner says
-            x += rz / max(square, -pq) * p
-            q += rz / max(square, -pq) * d
+            alpha = rz / max(square, -pq)
+            _move(alpha, levels, p, y, x, r, moves)
+            for i in range(len(d)):
+                q[i] += alpha * d[i]
             return -done
         alpha = rz / pq
-        x += alpha * p
-        q += alpha * d
-        r -= alpha * y
-        s -= alpha * e
+        _move(alpha, levels, p, y, x, r, moves)
+        for i in range(len(d)):
+            q[i] += alpha * d[i]
+            s[i] -= alpha * e[i]
         new = _precondition(levels, r, s, z, w, moves)
         if new <= goal:
             return done

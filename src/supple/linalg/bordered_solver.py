@@ -89,7 +89,7 @@ def to_sparse(matrix: Bordered) -> csr_array:
     lengths = matrix.stop - matrix.begin
     start = np.concatenate([[0], np.cumsum(lengths)])
     inside = np.arange(start[-1]) + np.repeat(matrix.begin - start[:-1], lengths)
-    blocks = matrix.blocks[inside].reshape(-1, 3, 3)
+    blocks = matrix.blocks[inside].astype(np.float64).reshape(-1, 3, 3)
     A = csr_array(bsr_array((blocks, matrix.columns[inside], start), shape=(size, size)))
     A.setdiag(A.diagonal() + np.repeat(matrix.extra, 3))
     rows = (3 * matrix.edge[:, None] + np.arange(3)).ravel()

@@ -35,8 +35,10 @@ def find_spans(rows):
 
 @njit(cache=True, fastmath={"contract", "nsz", "reassoc"})
 def border_product(edge, C, B, spans, ends, x, q, out, low):
-    """Add C q to rows `edge` of out, (n, 3), and Cᵀ x and B q to low, (r,)."""
+    """Add C q to rows `edge` of out, (n, 3), and Cᵀ x and B q to low, (r,), which is zero; returns what (x, q) makes of
+    all that."""
     start, first, last = ends
+    total = 0.0
     for j in range(len(q)):
         for span in range(start[j], start[j + 1]):
             for i in range(first[span], last[span]):
@@ -58,3 +60,7 @@ def border_product(edge, C, B, spans, ends, x, q, out, low):
         out[row, 0] += a
         out[row, 1] += b
         out[row, 2] += c
+        total += a * p + b * s + c * t
+    for j in range(len(q)):
+        total += low[j] * q[j]
+    return total

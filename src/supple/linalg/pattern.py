@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, triu
 
+from supple.linalg.pattern_loops import find_later, find_slots
+
 __all__ = ["BlockPattern", "Pattern", "UpperPattern"]
 
 IntArray = NDArray[np.int32]
@@ -79,12 +81,8 @@ class BlockPattern:
     @classmethod
     def build(cls, count: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> "BlockPattern":
         """Pattern of the pairs (first < second), each named any number of times."""
-        keys = np.sort(first.astype(np.int64) * count + second, kind="stable")  # fast where much is in order already
-        keys = keys[np.diff(keys, prepend=-1) > 0]
-        rows, columns = np.divmod(keys, count)
-        start = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=count), out=start[1:])
-        return cls(count, start, columns.astype(np.int32))
+        one, other = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
+        return cls(count, *find_later(count, one, other))
 
     @property
     def size(self) -> int:
@@ -134,8 +132,9 @@ class BlockPattern:
 
     def slots(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
         """Position of the first entry of the blocks (first < second); all must be in the pattern."""
-        place = np.searchsorted(self.keys, first.astype(np.int64) * self.count + second)
-        return np.asarray(self.rows[first] + 3 + 3 * (place - self.neighbours_start[first]))
+        one, other = (np.ascontiguousarray(some, np.int64).ravel() for some in (first, second))
+        found = find_slots(one, other, self.rows, self.neighbours_start, self.neighbours)
+        return np.asarray(found.reshape(np.shape(first)))
 
     def block_entries(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
         """Positions of the nine entries of the blocks (first < second), (k, 9); all must be in the pattern."""

@@ -186,6 +186,7 @@ class CondensationSolver:
         ]
 
     def _single(self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> CondensedState:
+        stride, state = state.stride, state._replace(stride=None)  # whoever ends the step says how far it went
         if self._frees and (ended := self._others.step_bare(state, inputs, tally, watch)) is not None:
             return ended
         with watch.phase("region"):
@@ -194,7 +195,7 @@ class CondensationSolver:
             return self._step_full(state, inputs, tally)
         begun, anew, turns = False, False, 0
         while True:
-            step = CondensedStep(self._tools, state, inputs, tally, watch, self._rules)
+            step = CondensedStep(self._tools, state, inputs, tally, watch, self._rules, stride)
             if self._rules is not None and not begun:
                 with watch.phase("contact"):
                     pose, ahead = np.asarray(inputs.end.pose), step.ahead
@@ -266,7 +267,7 @@ class CondensationSolver:
             motion = INTEGRATORS[self._integrator](np.zeros(1), np.zeros(1), np.zeros(1), h)
             approach = Approach(
                 x, predicted, inputs, motion.ca, count_contact(motion, h), watched.free, known,
-                hasty=not self.is_static,
+                hasty=not self.is_static, bends=True,
             )  # fmt: skip
             outcome = loop.settle(approach, solve, watch)
             tally.note(outcome)

@@ -2,7 +2,8 @@
 
 In a small region loops take far less time than what lies between them. So bodies of one material, in one piece, whose
 rule is that of one subspace, are asked here; all others part by part (method/condensation_potential.py). The functions
-below are templates: slope and height are the exact tets' (elastic/kernels.py), energy and stress the rule's.
+below are templates: descend and height are the exact tets' (elastic/descent.py, kernels.py), energy and stress the
+rule's. Contacts come on top, for they change where nothing else does.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from supple.contact.potential import ContactPotential
 from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.reduced_kernels import PointLoops
 from supple.elastic import Elements
+from supple.elastic.descent import descent
 from supple.elastic.kernels import PARALLEL_FROM, kernels
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
@@ -25,7 +27,7 @@ from supple.material.response import Response
 from supple.method.condensation_footing import Footing
 from supple.method.reduced_newton import call_materials
 
-__all__ = ["NO_SPRINGS", "Flat", "Quadratic", "Springs", "list_elements"]
+__all__ = ["NO_SPRINGS", "Flat", "Known", "Quadratic", "Springs", "list_elements"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -74,6 +76,20 @@ class Quadratic(NamedTuple):
     """b, (3 f + r,)."""
 
 
+class Known(NamedTuple):
+    """What a step without its contacts is at one z."""
+
+    z: FloatArray
+    y: FloatArray
+    """Positions [m], (l, 3)."""
+    strain: FloatArray | None
+    """Deformation gradients of the rule's elements, (9 c,), where they are known."""
+    slope: FloatArray
+    """∇Φ, (3 f + r,)."""
+    height: tuple[float, float]
+    """Φ, and the sizes of what it is the sum of [J]."""
+
+
 class Flat(NamedTuple):
     """A step without its contacts, as compiled loops take it."""
 
@@ -99,19 +115,27 @@ class Flat(NamedTuple):
         U = np.ascontiguousarray(footing.U)
         return cls(list_elements(part), footing.origin, U, known, quadratic, subtracts, loops)
 
-    def differentiate(self, z: FloatArray, springs: Springs = NO_SPRINGS) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """∇Φ at z, the positions y (l, 3) there, and deformation gradients of the rule's elements, (9 c,)."""
+    def differentiate(self, z: FloatArray) -> Known:
+        """Φ and its gradient."""
         total, y, F = np.empty_like(z), np.empty_like(self.origin), np.empty_like(self.rule[1])
-        self.loops[0](z, self.elements, self.origin, self.U, self.rule, self.quadratic, springs, self.subtracts,
-                      total, y, F)  # fmt: skip
-        return total, y, F
-
-    def weigh(self, z: FloatArray, springs: Springs = NO_SPRINGS) -> tuple[float, float]:
-        """Φ(z), and the sizes of what it is the sum of [J]."""
-        found: tuple[float, float] = self.loops[1](
-            z, self.elements, self.origin, self.U, self.rule, self.quadratic, springs, self.subtracts
+        height: tuple[float, float] = self.loops[0](
+            z, self.elements, self.origin, self.U, self.rule, self.quadratic, self.subtracts, total, y, F
         )
-        return found
+        return Known(z, y, F, total, height)
+
+    def weigh(self, z: FloatArray) -> tuple[float, float, FloatArray]:
+        """Φ, the sizes of what it is the sum of [J], and positions [m], (l, 3)."""
+        y = np.empty_like(self.origin)
+        found: tuple[float, float] = self.loops[1](
+            z, self.elements, self.origin, self.U, self.rule, self.quadratic, self.subtracts, y
+        )
+        return *found, y
+
+    def push(self, known: Known, springs: Springs) -> FloatArray:
+        """∇Φ with contacts, (3 f + r,)."""
+        total = known.slope.copy()
+        push(springs, known.y, self.U, total)
+        return total
 
 
 def list_elements(part: Elements) -> tuple[Any, ...]:
@@ -130,7 +154,7 @@ def _loops(response: Response, loops: PointLoops, parallel: bool) -> tuple[Calla
     own, flat, wide = kernels(response, parallel), float64[::1], float64[:, ::1]
     some = wide, int32[:, ::1], wide, flat, wide, int64[::1]
     names = call_materials(loops) | {
-        "slope": call_apart(own.gradient, (*some, int64[::1], wide)),
+        "descend": call_apart(descent(response, parallel), (*some, int64[::1], wide, flat)),
         "height": call_apart(own.energy, (*some, flat)),
     }
     kind = f"{response.name}_{response.source}_{loops.name}_{parallel}"
@@ -154,9 +178,11 @@ def place(z, origin, U, everything, y, under):
 
 
 @njit(cache=True)
-def push(springs, y, field):
-    """Add forces of contacts at y [m], (l, 3), less their signs [N]."""
+def push(springs, y, U, total):
+    """Add forces of contacts at y [m], (l, 3), less their signs, to those on z, (3 f + r,) [N]."""
     vertices, weights, offset, normal, along, across = springs
+    size = total.size - U.shape[1]
+    below, force = total[size:], np.empty(3)
     for m in range(len(along)):
         a, b, c = -offset[m, 0], -offset[m, 1], -offset[m, 2]
         for k in range(4):
@@ -165,15 +191,20 @@ def push(springs, y, field):
                 a, b, c = a + w * y[v, 0], b + w * y[v, 1], c + w * y[v, 2]
         height = a * normal[m, 0] + b * normal[m, 1] + c * normal[m, 2]
         out = along[m] * min(height, 0.0) - across[m] * height
-        a = across[m] * a + out * normal[m, 0]
-        b = across[m] * b + out * normal[m, 1]
-        c = across[m] * c + out * normal[m, 2]
+        if out == 0.0 and across[m] == 0.0:
+            continue
+        force[0] = across[m] * a + out * normal[m, 0]
+        force[1] = across[m] * b + out * normal[m, 1]
+        force[2] = across[m] * c + out * normal[m, 2]
         for k in range(4):
-            w, v = weights[m, k], vertices[m, k]
+            w, row = weights[m, k], 3 * vertices[m, k]
             if w != 0.0:
-                field[v, 0] += w * a
-                field[v, 1] += w * b
-                field[v, 2] += w * c
+                for i in range(3):
+                    if row < size:
+                        total[row + i] += w * force[i]
+                    else:
+                        for j in range(below.size):
+                            below[j] += w * force[i] * U[row + i, j]
 
 
 @njit(cache=True)
@@ -193,21 +224,25 @@ def press(springs, y):
     return total
 
 
-def _differentiate(z, elements, origin, U, rule, quadratic, springs, subtracts, total, y, F):
-    """Fill ∇Φ, (3 f + r,), and what else `Flat.differentiate` returns."""
+def _differentiate(z, elements, origin, U, rule, quadratic, subtracts, total, y, F):
+    """Fill ∇Φ, (3 f + r,), and what else `Flat.differentiate` knows; Φ, and the sizes of its terms [J]."""
     tets, inverse, volume, moduli, start, colour = elements
     G, rest, table, bounds = rule
     above, matrix, z0, pull = quadratic
     size, under, field = above.size, np.empty_like(origin), np.zeros_like(origin)
+    sums = np.zeros(start.size - 1)
     place(z, origin, U, subtracts, y, under)
-    slope(y, tets, inverse, volume, moduli, start, colour, field)
-    push(springs, y, field)
+    descend(y, tets, inverse, volume, moduli, start, colour, field, sums)
+    height = np.sum(sums)
+    scale = abs(height)
     q, flat, below, more = z[size:], field.reshape(-1), total[size:], np.empty(U.shape[1])
     for i in range(size):
         total[i] = flat[i] + above[i] * (z[i] - z0[i]) - pull[i]
     if subtracts:
         taken = np.zeros_like(origin)
-        slope(under, tets, inverse, volume, moduli, start, colour, taken)
+        descend(under, tets, inverse, volume, moduli, start, colour, taken, sums)
+        lost = np.sum(sums)
+        height, scale = height - lost, scale + abs(lost)
         other = taken.reshape(-1)
         for i in range(flat.size):
             flat[i] = (flat[i] if i >= size else 0.0) - other[i]
@@ -220,18 +255,30 @@ def _differentiate(z, elements, origin, U, rule, quadratic, springs, subtracts, 
     stress(F, table, bounds, 0, 0, table.shape[1], P)
     np.dot(P, G, more)
     add_to(below, more)
-    gone = q - z0[size:]
-    np.dot(matrix, gone, more)
+    gone = z - z0
+    np.dot(matrix, gone[size:], more)
     for i in range(more.size):
         below[i] += more[i] - pull[size + i]
+    inside, (inertia, load) = energy(F, table, bounds, 0), rest_on(gone, above, more, pull)
+    return height + (inside + inertia + load), scale + abs(inside) + abs(inertia) + abs(load)
 
 
-def _weigh(z, elements, origin, U, rule, quadratic, springs, subtracts):
-    """Φ, and the sizes of its terms [J]."""
+@njit(cache=True)
+def rest_on(gone, above, moved, pull):
+    """½ uᵀ D u and -b·u of u = z - z₀ (3 f + r,), where the matrix below has `moved` it by (r,) [J]."""
+    size, inertia, load = above.size, 0.0, 0.0
+    for i in range(gone.size):
+        inertia += 0.5 * gone[i] * (above[i] * gone[i] if i < size else moved[i - size])
+        load -= pull[i] * gone[i]
+    return inertia, load
+
+
+def _weigh(z, elements, origin, U, rule, quadratic, subtracts, y):
+    """Fill positions y [m], (l, 3); Φ, and the sizes of its terms [J]."""
     tets, inverse, volume, moduli, start, _ = elements
     G, rest, table, bounds = rule
     above, matrix, z0, pull = quadratic
-    size, y, under, sums = above.size, np.empty_like(origin), np.empty_like(origin), np.zeros(start.size - 1)
+    size, under, sums = above.size, np.empty_like(origin), np.zeros(start.size - 1)
     place(z, origin, U, subtracts, y, under)
     height(y, tets, inverse, volume, moduli, start, sums)
     total = np.sum(sums)
@@ -243,11 +290,7 @@ def _weigh(z, elements, origin, U, rule, quadratic, springs, subtracts):
     F = np.empty_like(rest)
     np.dot(G, z[size:], F)
     add_to(F, rest)
-    inside, pressed, inertia, load = energy(F, table, bounds, 0), press(springs, y), 0.0, 0.0
     gone = z - z0
     moved = np.dot(matrix, gone[size:])
-    for i in range(gone.size):
-        inertia += 0.5 * gone[i] * (above[i] * gone[i] if i < size else moved[i - size])
-        load -= pull[i] * gone[i]
-    total += inside + pressed + inertia + load
-    return total, scale + abs(inside) + pressed + abs(inertia) + abs(load)
+    inside, (inertia, load) = energy(F, table, bounds, 0), rest_on(gone, above, moved, pull)
+    return total + (inside + inertia + load), scale + abs(inside) + abs(inertia) + abs(load)

@@ -31,6 +31,8 @@ _NEAR = 1e3  # goals from which on residuals may decide where energies cannot
 _INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence makes the others
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 _LOOKS = 30  # iterations in which contacts may still change
+_LAST = 10.0  # goals from which on one more step ends, whatever elements have strained since they were asked
+_AGAIN = 3.0  # times the share that a step left of a residual, which the next leaves with the matrix of before
 
 
 class Found(NamedTuple):
@@ -113,9 +115,10 @@ def minimise(
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
+        nearly = size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
         found = _find_direction(
-            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, look is not None, linear_solver,
-            watch,
+            step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, nearly,
+            look is not None, linear_solver, watch,
         )  # fmt: skip
         linear += found.iterations
         before, last, promised = z, size, -0.5 * float(gradient @ found.d)
@@ -176,16 +179,18 @@ def _find_direction(
     gradient: FloatArray,
     tolerance: float,
     cautious: bool,
+    nearly: bool,
     bends: bool,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> _Direction:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more.
-    `bends`: where it is not definite, the way along which it is not is told, too."""
+    `nearly`: with that of before, if there is one. `bends`: where it is not definite, the way along which it is not is
+    told, too."""
     bent, spent = None, 0
     for form, whole in ((EXACT, True), (PROJECTED, False)):
         with watch.phase("assembly"):
-            matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious)
+            matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious, nearly=nearly)
         try:
             with watch.phase("solve"):
                 d = -linear_solver.solve(matrix, gradient, tolerance, bends=whole and bends)

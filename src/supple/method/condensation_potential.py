@@ -36,13 +36,12 @@ class Condensed(CondensedTerms):
         """∇Φ, (3 f + r,)."""
         if self._flat is None:
             return self.see(self._differentiate(z))
-        springs, others = self._flat_joints
-        total, y, strain = self._flat.differentiate(z, springs)
-        self.memory["seen"] = z, y, strain
+        (springs, others), known = self._flat_joints, self._ask(z, self._flat.differentiate)
+        total = self._flat.push(known, springs)
         if self.drag is not None:
             total += self.drag.resist(z)
         if others:
-            total += self.footing.gather(sum_terms(others, y))
+            total += self.footing.gather(sum_terms(others, known.y))
         return self.see(total)
 
     def see(self, total: FloatArray) -> FloatArray:
@@ -83,7 +82,14 @@ class Condensed(CondensedTerms):
         return np.concatenate([z[:size], q + follow_held(held, rows.move_full(held), self._mass, away)])
 
     def stiffen(
-        self, z: FloatArray, form: int = EXACT, *, exact: bool = True, lagged: bool = False, cautious: bool = False
+        self,
+        z: FloatArray,
+        form: int = EXACT,
+        *,
+        exact: bool = True,
+        lagged: bool = False,
+        cautious: bool = False,
+        nearly: bool = False,
     ) -> Bordered:
         """∇²Φ in a form of elastic/kernels.py.
 
@@ -91,31 +97,35 @@ class Condensed(CondensedTerms):
         positive where the other may not be, but takes Newton's method up to ten times as many iterations.
         `lagged`: elements are not asked again before they have strained by 0.005; and in motion what is taken away
         stays that of where the step begins, for beside inertia it hardly changes, and it is half of the work.
-        `cautious` bounds the terms of contacts from above.
+        `cautious` bounds the terms of contacts from above. `nearly`: what has been made once in this step will do.
         """
         q = z[self.region.size :]
-        at, y, strain = self.memory.get("seen", (None, z, z))
-        if at is not z:
-            y, strain = self.footing.place(z), np.zeros(0) if self.region.whole else self._rule.strain(q)
+        known = self._find_known(z)
+        y, strain = (self.footing.place(z), None) if known is None else (known.y, known.strain)
+        if strain is None:
+            strain = np.zeros(0) if self.region.whole else self._rule.strain(q)
         strained, name = Strained(y, strain), f"matrix {form} {exact}"
-        known: tuple[Strained, Bordered] | None = self.memory.pop(name, None)
-        if not lagged or known is None or not known[0].serves(strained, self.parts):
+        made: tuple[Strained, Bordered] | None = self.memory.pop(name, None)
+        if not lagged or made is None or not (nearly or made[0].serves(strained, self.parts)):
             rest = self._stiffen_rest(q, form, exact, lagged, strain)
-            known = strained, self._stiffen(y, q, form, rest, keep=lagged and self._is_still)
+            matrix = self._stiffen(y, q, form, rest)
+            made = strained, matrix.to_single() if lagged else matrix
         if lagged:
-            self.memory[name] = known
-        springs = self._join(y, cautious) if self.joints else known[1].springs
-        return replace(known[1], springs=springs)
+            self.memory[name] = made
+        # Contacts that slide on something round may take away stiffness; in a matrix that is to be definite they do not
+        steady = cautious or (form != EXACT and not any(joint.rubs for joint in self._contacts))
+        springs = self._join(y, steady) if self.joints else made[1].springs
+        return replace(made[1], springs=springs)
 
     @property
     def _is_still(self) -> bool:
         """Whether it is an equilibrium: its matrices as they are and projected are asked for in turn, and both kept."""
         return self.motion.ca == 0.0
 
-    def _stiffen(self, y: FloatArray, q: FloatArray, form: int, rest: FloatArray, *, keep: bool) -> Bordered:
+    def _stiffen(self, y: FloatArray, q: FloatArray, form: int, rest: FloatArray) -> Bordered:
         """The same without contacts and grabs, with the stiffness of all other tets, (r, r)."""
         m = self.motion
-        matrix = self._assemble(y, q, form, keep=keep)
+        matrix = self._assemble(y, q, form)
         matrix.extra = self.region.mass * (m.ca + m.cv * self.damping_mass)
         matrix.diagonal[:, ::4] += matrix.extra[:, None]
         matrix.B += rest + self.share.matrix
@@ -144,7 +154,6 @@ class Condensed(CondensedTerms):
     def _assemble(self, y: FloatArray, q: FloatArray, form: int, *, keep: bool = False) -> Bordered:
         """The stiffness of the exact tets, in memory of the region's unless it is to be kept."""
         region, rank = self.region, len(q)
-        self._forget()
         (stop, edge, _), rows, count = region.split, region.block_rows, len(region.full)
         if self._flat is None:
             blocks, C, B = fold_parts(self.footing, self.parts, y, form)
@@ -182,17 +191,10 @@ class Condensed(CondensedTerms):
 
     def _take_away(self, q: FloatArray, form: int) -> FloatArray:
         """The stiffness of the exact tets where the subspace has them, (r, r)."""
-        self._forget()
         if self._flat is not None:
             response = self.parts[0].material.response
             return assemble(self.region, self._flat, response, self.footing.follow(q), form, under=True)[2]
         return fold_under(self.footing, self._parts_under, q, form)
-
-    def _forget(self) -> None:
-        """Drop matrices that are in memory which is written to next."""
-        if not self._is_still:
-            for name in [name for name in self.memory if name.startswith("matrix")]:
-                del self.memory[name]
 
     def _join(self, y: FloatArray, cautious: bool) -> Handled:
         """What contacts and grabs add, as springs between full vertices and the coordinates."""

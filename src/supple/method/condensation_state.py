@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from supple.contact.sets import NO_PAIRS
 from supple.method.condensation_region import Ground, Region
+from supple.method.condensation_stride import Stride
 from supple.method.condensation_subspace import Below
 from supple.solve.live import Live
 
@@ -33,6 +34,8 @@ class CondensedState(NamedTuple):
     """That were taken."""
     pairs: NDArray[np.int32] = NO_PAIRS
     """Vertices and triangles of the body that touch, (k, 2)."""
+    stride: Stride | None = None
+    """Of the last step, where that was an equilibrium with full vertices."""
 
     @property
     def time(self) -> float:
@@ -76,7 +79,7 @@ class CondensedState(NamedTuple):
     def pack(self) -> dict[str, NDArray[np.generic]]:
         """The state as plain arrays."""
         own = {"full": self.full, "motion": self.motion, "idle": self.idle, "steps": np.array(self.steps)}
-        return {**self.below.pack(), **own, "pairs": self.pairs}
+        return {**self.below.pack(), **own, "pairs": self.pairs, **({} if self.stride is None else self.stride.pack())}
 
     @classmethod
     def unpack(cls, arrays: Mapping[str, NDArray[np.generic]], below: Below) -> "CondensedState":
@@ -84,6 +87,7 @@ class CondensedState(NamedTuple):
         return cls(
             below, np.asarray(arrays["full"], np.int32), np.asarray(arrays["motion"], np.float64),
             np.asarray(arrays["idle"], np.int32), int(arrays["steps"]), np.asarray(arrays["pairs"], np.int32),
+            Stride.unpack(arrays),
         )  # fmt: skip
 
 

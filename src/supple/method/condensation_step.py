@@ -26,6 +26,7 @@ from supple.method.condensation_rest import Rest, find_rest
 from supple.method.condensation_rules import RulesBeside
 from supple.method.condensation_share import Share
 from supple.method.condensation_state import CondensedState
+from supple.method.condensation_stride import Stride
 from supple.method.condensation_subspace import Ahead
 from supple.method.condensation_tools import Tools
 from supple.method.halving import Tally
@@ -58,10 +59,11 @@ class CondensedStep:
         tally: Tally,
         watch: Stopwatch,
         rules: RulesBeside | None = None,
+        stride: Stride | None = None,
     ) -> None:
-        """Contacts of `rules` begin no region."""
+        """Contacts of `rules` begin no region; `stride`: how far the last step went."""
         self._tools, self._state, self._inputs = tools, state, inputs
-        self._tally, self._watch, self._rules = tally, watch, rules
+        self._tally, self._watch, self._rules, self._stride = tally, watch, rules, stride
         self._watched = Watched(np.zeros(0, np.int32), np.zeros(0, np.intp))
         self._lookout: Lookout | None = None
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
@@ -141,8 +143,11 @@ class CondensedStep:
 
     def _lift(self) -> FloatArray:
         """Positions of the watched vertices [m], (c, 3)."""
-        size, full = self.region.size, self.region.full
-        x, q = self.z[:size].reshape(-1, 3), self.z[size:]
+        return self._place(self.region.full, self.z)
+
+    def _place(self, full: IntArray, z: FloatArray) -> FloatArray:
+        """The same at z = (x_f, q) of given full vertices."""
+        x, q = z[: 3 * len(full)].reshape(-1, 3), z[3 * len(full) :]
         if self._lookout is not None:
             self._lookout.check(self._watched, self.ahead.stance, q, full, x)
         return self._watched.place_at(self.ahead.stance, q, full, x)
@@ -189,6 +194,8 @@ class CondensedStep:
         """Newton's method in the region that is wanted by now, and in larger ones where contacts on its way ask for
         them; the size of forces that are taken for zero [N]."""
         tools, self._potential, first = self._tools, round.potential, self._region is None
+        if first and round.look is not None and self._goes_on:
+            self._potential = self._look_ahead(round.look)
         while True:
             with self._watch.phase("region"):
                 self._grow(self._potential)
@@ -223,6 +230,28 @@ class CondensedStep:
             self._tally.residual = max(self._tally.residual, found.residual)
         return found
 
+    @cached_property
+    def _goes_on(self) -> bool:
+        """Whether an equilibrium is looked for as far on as the last one went; not where colliders close in: a body
+        slips aside there, the more the farther it went."""
+        ends = zip(self._inputs.begin.colliders, self._inputs.end.colliders, strict=True)
+        stand = all(
+            np.array_equal(a.rotation, b.rotation) and np.array_equal(a.translation, b.translation) for a, b in ends
+        )
+        return self._still and self._stride is not None and self.rest is None and stand
+
+    def _look_ahead(self, look: Callable[[FloatArray], ContactPotential | None]) -> ContactPotential | None:
+        """Contacts as far on, so that the region is large enough before anything is solved in it."""
+        assert self._stride is not None
+        state, ahead = self._state, self.ahead
+        begin = np.concatenate([ahead.carry(state.motion[0], state.full).ravel(), ahead.begin])
+        z = self._stride.go_on(ahead.stance, state.full, begin, self._inputs.duration)
+        x = self._place(state.full, z)
+        potential = look(x)
+        if potential is not None:
+            self._notice(potential, x)
+        return potential
+
     def _look_on(self, look: Callable[[FloatArray], ContactPotential | None], z: FloatArray) -> Condensed | None:
         """The step with the contacts that an iterate has; None where they need a larger region."""
         self.z = z
@@ -242,7 +271,15 @@ class CondensedStep:
         idle = np.zeros(len(full), np.int32)
         idle[np.searchsorted(full, self._state.full)] = self._state.idle + 1
         idle[np.searchsorted(full, self.wanted)] = 0
-        return state._replace(idle=idle)
+        return state._replace(idle=idle, stride=self._measure_stride())
+
+    def _measure_stride(self) -> Stride | None:
+        """How far the step went, for an equilibrium that the next one may be looked for from; one that meets something
+        for the first time says little about what follows."""
+        if not (self._still and self.rest is None and len(self._state.full) and self._inputs.duration > 0.0):
+            return None
+        gone, size = self.z - self._begin, self.region.size
+        return Stride(self._inputs.duration, gone[size:], self.region.full, gone[:size].reshape(-1, 3))
 
     @property
     def _duration(self) -> float:
@@ -330,6 +367,12 @@ class CondensedStep:
         if self.rest is not None:
             z = self.rest.follow(self.ahead.stance, self.rest.q, self.region.full)
             return z, self._differentiate(step, z)
+        if round.look is not None and self._goes_on:
+            assert self._stride is not None
+            z = self._stride.go_on(self.ahead.stance, self.region.full, self._begin, self._inputs.duration)
+            there = self._differentiate(step, z)
+            # Energies decide, not forces: a patch that turns as it goes on is strained, and yet nearer
+            return (z, there) if step.energy(z)[0] < step.energy(self._begin)[0] else begin
         if self._still or round.rubs:
             return begin
         m, push = self._motion, self._fields[2]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from supple.contact.potential import ContactPotential
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Elements, elastic_energy, elastic_gradient
-from supple.method.condensation_flat import NO_SPRINGS, Flat, Quadratic, Springs
+from supple.elastic.descent import descend
+from supple.method.condensation_flat import NO_SPRINGS, Flat, Known, Quadratic, Springs, press
 from supple.method.condensation_footing import Footing
 from supple.method.condensation_region import Region
 from supple.method.condensation_share import Drag, Share
@@ -32,6 +33,7 @@ __all__ = ["CondensedTerms", "Weights", "sum_terms"]
 FloatArray = NDArray[np.float64]
 Made = TypeVar("Made")
 Weights = Literal["subtract", "paper"]
+_SEEN = 3  # iterates that are known at once: where a search begins, ends, and would have ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,40 +132,70 @@ class CondensedTerms:
         assert isinstance(rule, ReducedElements)
         return Flat.of(self.parts[0], self.footing, rule, quadratic, self.subtracts)
 
+    @property
+    def _contacts(self) -> list[ContactPotential]:
+        return [one for one in self.joints if isinstance(one, ContactPotential)]
+
     @cached_property
     def _flat_joints(self) -> tuple[Springs, tuple[Potential, ...]]:
         """Contacts without friction, and all other joints."""
-        own = [one for one in self.joints if isinstance(one, ContactPotential) and one.friction is None][:1]
+        own = [one for one in self._contacts if one.friction is None][:1]
         return Springs.of(own[0]) if own else NO_SPRINGS, tuple(one for one in self.joints if one not in own)
+
+    def _find_known(self, z: FloatArray) -> Known | None:
+        """What is known at one of the last z that were asked for."""
+        for known in self.memory.get("seen", ()):
+            if known.z is z:
+                found: Known = known
+                return found
+        return None
+
+    def _ask(self, z: FloatArray, make: Callable[[FloatArray], Known]) -> Known:
+        """What the step is at z: contacts change without it, and energies are asked for where forces are known."""
+        known = self._find_known(z)
+        if known is None:
+            known = make(z)
+            self.memory["seen"] = (known, *self.memory.get("seen", ())[: _SEEN - 1])
+        return known
 
     def energy(self, z: FloatArray) -> tuple[float, float]:
         """Φ(z), and the size of the numbers it is the sum of [J]."""
-        if self._flat is None:
+        flat, known = self._flat, self._find_known(z)
+        if flat is None and known is None:
             return self._weigh(z)
-        springs, others = self._flat_joints
-        total, size = self._flat.weigh(z, springs)
-        more = [] if self.drag is None else [self.drag.energy(z)]
-        if others:
-            y = self.footing.place(z)
-            more += [joint.energy(y) for joint in others]
+        springs, others = (NO_SPRINGS, self.joints) if flat is None else self._flat_joints
+        if known is not None:
+            total, size, y = *known.height, known.y
+        else:
+            assert flat is not None
+            total, size, y = flat.weigh(z)
+        more = [float(press(springs, y))] + [joint.energy(y) for joint in others]
+        if self.drag is not None:
+            more.append(self.drag.energy(z))
         return total + sum(more), size + sum(map(abs, more)) + self._unit_strain_energy
 
     def _weigh(self, z: FloatArray) -> tuple[float, float]:
         """The same, term by term."""
-        region, m = self.region, self.motion
+        region = self.region
         y, x, q = self.footing.place(z), z[: region.size], z[region.size :]
-        terms = [elastic_energy(self.parts, y), -float(self.force @ (x - m.xa)), self.share.energy(q)]
-        if not region.whole:
-            terms.append(self._rule.energy(q))
+        terms = [elastic_energy(self.parts, y), *self._weigh_rest(x, q)]
         if self.subtracts:
             terms.append(-elastic_energy(self._parts_under, self.footing.follow(q)))
-        for factor, origin in ((m.ca, m.xa), (m.cv * self.damping_mass, m.xv)):
-            if factor:
-                terms.append(0.5 * factor * float((x - origin) @ (self._mass * (x - origin))))
         if self.drag is not None:
             terms.append(self.drag.energy(z))
         terms += [joint.energy(y) for joint in self.joints]
         return sum(terms), sum(map(abs, terms)) + self._unit_strain_energy
+
+    def _weigh_rest(self, x: FloatArray, q: FloatArray) -> list[float]:
+        """Energies of the rule, of inertia and of loads [J]."""
+        m = self.motion
+        terms = [-float(self.force @ (x - m.xa)), self.share.energy(q)]
+        if not self.region.whole:
+            terms.append(self._rule.energy(q))
+        for factor, origin in ((m.ca, m.xa), (m.cv * self.damping_mass, m.xv)):
+            if factor:
+                terms.append(0.5 * factor * float((x - origin) @ (self._mass * (x - origin))))
+        return terms
 
     @property
     def _unit_strain_energy(self) -> float:
@@ -198,8 +230,8 @@ class CondensedTerms:
         """What contacts and grabs have of ∇Φ, (3 f + r,)."""
         if not self.joints:
             return np.zeros_like(z)
-        at, y, _ = self.memory.get("seen", (None, z, z))
-        return self.footing.gather(sum_terms(self.joints, y if at is z else self.footing.place(z)))
+        known = self._find_known(z)
+        return self.footing.gather(sum_terms(self.joints, self.footing.place(z) if known is None else known.y))
 
     def balance(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """∇Φ without contacts and grabs, and what elements and forces from outside have of it, each (3 f + r,)."""
@@ -207,8 +239,7 @@ class CondensedTerms:
         if self._flat is None:
             terms = self.terms(z)
             return np.sum(list(terms.values()), axis=0), terms["elastic force"], outside
-        total, y, strain = self._flat.differentiate(z)
-        self.memory["seen"] = z, y, strain
+        total = self._ask(z, self._flat.differentiate).slope
         elastic = total - self._resist(z) - outside
         return total if self.drag is None else total + self.drag.resist(z), elastic, outside
 
@@ -220,32 +251,31 @@ class CondensedTerms:
 
     def _differentiate(self, z: FloatArray) -> FloatArray:
         """∇Φ part by part, held motions included; where only contacts have changed since, the rest is known."""
-        at, y, alone = self.memory.get("alone", (None, z, z))
-        if at is not z:
-            y = self.footing.place(z)
-            alone = self._differentiate_alone(z, y)
-            self.memory["alone"] = z, y, alone
-        total: FloatArray = alone.copy()
+        known = self._ask(z, self._differentiate_alone)
+        total: FloatArray = known.slope.copy()
+        if self.drag is not None:
+            total += self.drag.resist(z)
         if self.joints:
-            total += self.footing.gather(sum_terms(self.joints, y))
+            total += self.footing.gather(sum_terms(self.joints, known.y))
         return total
 
-    def _differentiate_alone(self, z: FloatArray, y: FloatArray) -> FloatArray:
-        """The same without contacts and grabs, with vertices at y [m], (l, 3)."""
+    def _differentiate_alone(self, z: FloatArray) -> Known:
+        """The same without contacts, grabs and drag."""
         region, footing, m, share = self.region, self.footing, self.motion, self.share
-        x, q = z[: region.size], z[region.size :]
-        total = footing.gather(elastic_gradient(self.parts, y))
+        x, q, y = z[: region.size], z[region.size :], footing.place(z)
+        field, energy = descend(self.parts, y)
+        total, terms = footing.gather(field), [energy, *self._weigh_rest(x, q)]
         above, below = total[: region.size], total[region.size :]
         below += share.matrix @ q - share.pull - share.force
         if not region.whole:
             below += self._rule.force(q)
         if self.subtracts:
-            below -= self._push_under(q)
+            field, energy = descend(self._parts_under, footing.follow(q))
+            below -= footing.gather_under(field)
+            terms.append(-energy)
         slowed = m.cv * self.damping_mass
         above += self._mass * ((m.ca + slowed) * x - (m.ca * m.xa + slowed * m.xv)) - self.force
-        if self.drag is not None:
-            total += self.drag.resist(z)
-        return total
+        return Known(z, y, None, total, (sum(terms), sum(map(abs, terms))))
 
 
 def sum_terms(joints: Sequence[Potential], y: FloatArray) -> FloatArray:

@@ -58,6 +58,8 @@ class Approach:
     """Vertices and triangles that touched as the step begins, (k, 2)."""
     load: FloatArray | None = None
     """Sum of the loads [N], (3,), where nothing but contact bears them; None where pins, grabs or inertia do."""
+    bends: bool = False
+    """Whether stiffnesses tell how normals turn with what slides over a round collider; in statics without friction."""
     hasty: bool = False
     """Whether another round is expected to follow the first, so that two digits are enough in that; not where friction
     makes the way matter."""
@@ -199,9 +201,12 @@ class ContactLoop:
         engaged = contacts.depth(y) > 0.0
         if before is not None and settings.alpha > 0.0:
             engaged |= is_in(contacts, choose(before.contacts, before.engaged), places=True)
+        bend = None
+        if step.bends and step.ca == 0.0 and settings.is_slippery and settings.alpha == 0.0:
+            bend = self.detector.bend(contacts, y, step.inputs)
         return ContactPotential(
             contacts, step.x, step.weight * self.detector.stiffness, settings.alpha, engaged,
-            settings.friction_of(contacts.source), lagged, slip, duration,
+            settings.friction_of(contacts.source), lagged, slip, duration, bend,
         )  # fmt: skip
 
     def _freeze_again(
