@@ -123,7 +123,9 @@ def follow(case: Case, solver: Any) -> Track:
         warnings.simplefilter("ignore", SuppleWarning)  # what a run misses is in its row
         for is_timed in (False, True):
             state = solver.start(case.inputs[0])
-            x, reports, full = [], [], []
+            x: list[FloatArray] = []
+            reports: list[Report] = []
+            full: list[NDArray[np.int32]] = []
             for inputs in case.inputs:
                 if not is_timed and len(x) > 2 and reports[-1].touching is not None:
                     break
