@@ -57,4 +57,5 @@ def _strain(body: Body, field: FloatArray) -> FloatArray:
 def _add(rule: Rule, members: NDArray[np.int64], weights: FloatArray) -> Rule:
     """The rule with weighted elements more, ascending; those that it has already get the sum of both weights."""
     both, where = np.unique(np.concatenate([rule.members, members]), return_inverse=True)
-    return replace(rule, members=both, weights=np.bincount(where, np.concatenate([rule.weights, weights])))
+    total = np.bincount(where, np.concatenate([rule.weights, weights])).astype(np.float64)
+    return replace(rule, members=both, weights=total)
