@@ -98,7 +98,7 @@ def test_quiet_says_nothing(scene: Path, capsys: pytest.CaptureFixture[str]) -> 
         (
             ["bench", "rig", "--mesh", "bear.msh"],
             2,
-            "takes no --mesh: that is for character, condense-figure, condense-hand, condense-pat, condense-walk, contact-hand, ",
+            "takes no --mesh: that is for character, condense-figure, condense-hand, condense-pat, condense-walk",
         ),
         (["run", "beam.toml", "--json", "no/where.json"], 1, "choose another --json file"),
     ],
