@@ -10,6 +10,7 @@ from test_articulated import bend, modal_domains, rod, run
 
 from supple.elastic import Damping
 from supple.method import ArticulatedSolver, CondensationSolver, FullSolver
+from supple.method.condensation_region import WHOLE
 from supple.solve import Gravity
 from supple.subspace import Interface
 
@@ -95,3 +96,18 @@ def test_where_most_of_a_domain_is_full_no_rule_speaks_for_the_rest() -> None:
         ends.append(solver.positions(run(solver, held, poses, PUSH)[-1])[own])
     moved = np.abs(ends[0] - rig.positions(poses[-1])[own]).max()
     assert np.abs(ends[1] - ends[0]).max() < 0.1 * moved
+
+
+def test_domains_that_nothing_touches_keep_their_rules_however_much_of_the_body_is_full() -> None:
+    character, rig, held, body = rod()
+    model, poses = modal_domains(body, rig), bend(character, rig, 2)
+    domains = model.basis.domains
+    alone = np.setdiff1d(domains.vertex_of[domains.vertices(0)], domains.vertex_of[domains.vertices(1)])
+    own = np.setdiff1d(np.arange(len(body.mass)), np.union1d(alone, body.pins.vertices))
+    assert len(own) > WHOLE * (len(body.mass) - len(body.pins.vertices))
+    solver = CondensationSolver(body, model, rig=rig, oracle=Fixed(own))
+    run(solver, held, poses, PUSH)
+    region = solver._tools.cut(own.astype(np.int32), np.zeros(0, np.int32))
+    assert not region.whole
+    touching = np.isin(body.mesh.tets, own).any(axis=1)
+    assert len(np.setdiff1d(np.flatnonzero(~touching), region.tets)) > 0.8 * np.count_nonzero(~touching)

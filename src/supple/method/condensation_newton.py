@@ -32,6 +32,7 @@ _INEXACT = 1e-2  # digits asked of conjugate gradients: Newton's own convergence
 _FORCE_ROUND_OFF = 4e-15  # forces below this share of stiffness times position are noise
 _LOOKS = 30  # iterations in which contacts may still change
 _LAST = 10.0  # goals from which on one more step ends, whatever elements have strained since they were asked
+_HALVED = 0.5  # a residual that falls to this share goes on with the stiffness of before
 _AGAIN = 3.0  # times the share that a step left of a residual, which the next leaves with the matrix of before
 
 
@@ -96,6 +97,7 @@ def minimise(
     `slack`."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     crawls, last = False, math.inf
+    stale, touches = False, look is None and bool(step.joints)
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
@@ -115,7 +117,7 @@ def minimise(
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        nearly = size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
+        nearly = stale or size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
         found = _find_direction(
             step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, nearly,
             look is not None, linear_solver, watch,
@@ -136,7 +138,7 @@ def minimise(
         with watch.phase("assembly"):
             there = step.gradient(ahead)
         if measure(region, there) <= _CLEAR * size:  # False for NaN
-            z, gradient, cautious = ahead, there, False
+            z, gradient, cautious, stale = ahead, there, False, touches
             crawls = slack > 0.0 and _is_little(step, before, z, promised, slack)
             continue
         try:
@@ -149,6 +151,8 @@ def minimise(
         cautious, crawls = share < _OVERSHOT, slack > 0.0 and _is_little(step, before, z, promised, slack)
         with watch.phase("assembly"):
             gradient = there if z is ahead else step.gradient(z)
+        # As in full space: where contacts open and close residuals say little about elements
+        stale = touches and (not stale or measure(region, gradient) < _HALVED * size)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
 
 

@@ -236,10 +236,8 @@ class CondensedTerms:
     def balance(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """∇Φ without contacts and grabs, and what elements and forces from outside have of it, each (3 f + r,)."""
         outside = -np.concatenate([self.force, self.share.force])
-        if self._flat is None:
-            terms = self.terms(z)
-            return np.sum(list(terms.values()), axis=0), terms["elastic force"], outside
-        total = self._ask(z, self._flat.differentiate).slope
+        make = self._differentiate_alone if self._flat is None else self._flat.differentiate
+        total = self._ask(z, make).slope
         elastic = total - self._resist(z) - outside
         return total if self.drag is None else total + self.drag.resist(z), elastic, outside
 

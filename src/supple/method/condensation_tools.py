@@ -54,7 +54,8 @@ class Tools:
         """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
         key = full.tobytes() + b"|" + others.tobytes()
         if self._last is None or self._last[0] != key:
-            whole = len(full) > WHOLE * self.ground.most
+            # In domains each says so for itself: those that nothing touches go on with their rules
+            whole = self.ground.domains is None and len(full) > WHOLE * self.ground.most
             self._last = key, self.ground.cut(full, others, whole=whole)
         return self._last[1]
 
