@@ -94,9 +94,10 @@ def minimise(
     of that. `look` gives Φ with the contacts that an iterate has, in the first `_LOOKS` of them, or None where those
     reach beyond the region; pressed flesh that it begins with may be askew, so that it goes out of saddles, too. Where
     flesh is pressed and equilibria are many, it also ends after a step that lowers the energy by less than a share
-    `slack`."""
+    `slack`, and stays with projected Hessians once one was not definite: another saddle leads to another equilibrium,
+    not to a nearer one."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
-    crawls, last = False, math.inf
+    crawls, last, askew = False, math.inf, False
     stale, touches = False, look is None and bool(step.joints)
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
@@ -120,8 +121,9 @@ def minimise(
         nearly = stale or size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
         found = _find_direction(
             step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, nearly,
-            look is not None, linear_solver, watch,
+            look is not None, askew, linear_solver, watch,
         )  # fmt: skip
+        askew |= slack > 0.0 and found.projected
         linear += found.iterations
         before, last, promised = z, size, -0.5 * float(gradient @ found.d)
         if iteration == 0:
@@ -185,14 +187,15 @@ def _find_direction(
     cautious: bool,
     nearly: bool,
     bends: bool,
+    askew: bool,
     linear_solver: BorderedSolver,
     watch: Stopwatch,
 ) -> _Direction:
     """-H⁻¹ ∇Φ with the Hessian as it is where that is positive definite, else projected, else with a little more.
     `nearly`: with that of before, if there is one. `bends`: where it is not definite, the way along which it is not is
-    told, too."""
+    told, too. `askew`: it is known not to be."""
     bent, spent = None, 0
-    for form, whole in ((EXACT, True), (PROJECTED, False)):
+    for form, whole in ((EXACT, True), (PROJECTED, False))[askew:]:
         with watch.phase("assembly"):
             matrix = step.stiffen(z, form, exact=whole, lagged=True, cautious=cautious, nearly=nearly)
         try:

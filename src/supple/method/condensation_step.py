@@ -109,7 +109,7 @@ class CondensedStep:
             if now.steps > 0 and potential is None:  # a state that no step has led to need not be in balance
                 acting = now.live.forces(moment.forces)
                 unbalance = partial(find_unbalance, self._tools.ground, now, acting, self._still)
-            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, unbalance)
+            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, self.wanted, unbalance)
             wanted = self._tools.oracle.want(sight)
             if not np.array_equal(wanted, self.wanted):
                 self.wanted = np.union1d(self.wanted, wanted).astype(np.int32)
