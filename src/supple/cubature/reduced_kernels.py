@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from supple.elastic.clusters import LANES
 from supple.elastic.kernels import read, write
@@ -76,12 +77,26 @@ def add_to(t, row, l, A, B, sign):
     ))  # fmt: skip
 
 
+@njit(cache=True)
+def gather(F, table, start, last, row, t):
+    """Put deformation gradients of elements from `start` on into the first rows of t, their volumes and moduli into
+    those from `row` on; lanes past the last element repeat it and are not kept."""
+    for l in range(LANES):
+        e = min(start + l, last - 1)
+        for i in range(9):
+            t[i, l] = F[9 * e + i]
+        for i in range(4):
+            t[row + i, l] = table[i, e]
+
+
 def _energy(F, table, bounds, k):
-    total = 0.0
-    for e in range(bounds[k], bounds[k + 1]):
-        f = F[9 * e : 9 * e + 9]
-        m = (table[1, e], table[2, e], table[3, e])
-        total += table[0, e] * psi((f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]), m)
+    t, total, last = np.empty((14, LANES)), 0.0, bounds[k + 1]
+    for start in range(bounds[k], last, LANES):
+        gather(F, table, start, last, 9, t)
+        for l in range(LANES):
+            t[13, l] = t[9, l] * psi(read(t, 0, l), (t[10, l], t[11, l], t[12, l]))
+        for l in range(min(LANES, last - start)):
+            total += t[13, l]
     return total
 
 
@@ -93,12 +108,7 @@ def _stress(F, table, bounds, k, begin, end, P):
     t = np.empty((22, LANES))
     last = min(end, bounds[k + 1])
     for start in range(max(begin, bounds[k]), last, LANES):
-        for l in range(LANES):
-            e = min(start + l, last - 1)  # lanes past the end repeat the last element and are not kept
-            for i in range(9):
-                t[i, l] = F[9 * e + i]
-            for i in range(4):
-                t[18 + i, l] = table[i, e]
+        gather(F, table, start, last, 18, t)
         for l in range(LANES):
             S = stress(read(t, 0, l), (t[19, l], t[20, l], t[21, l]))
             v = t[18, l]

@@ -5,30 +5,34 @@ from numba import njit
 
 __all__ = ["border_product", "find_spans"]
 
-_GAP = 8  # zeros that are not worth a new span
+_STRIDE = 8  # columns that are told apart from others: spans begin and end at multiples of it
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={"reassoc"})
 def find_spans(rows):
-    """Columns in which rows (k, a, r) are not zero: row i has spans first[j] to last[j] for j from start[i] to
+    """Columns outside which rows (k, a, r) are zero: row i has spans first[j] to last[j] for j from start[i] to
     start[i + 1]; as (start, first, last)."""
     count, axes, rank = rows.shape
     start = np.zeros(count + 1, np.int64)
-    most = count * (rank // (_GAP + 1) + 1)
+    most = count * (rank // _STRIDE + 1)
     first, last = np.empty(most, np.int64), np.empty(most, np.int64)
-    used = 0
+    used, whole, sizes = 0, rank // _STRIDE, np.empty(rank // _STRIDE + 1)
     for row in range(count):
-        end = -_GAP - 1
-        for column in range(rank):
-            filled = False
-            for axis in range(axes):
-                filled |= rows[row, axis, column] != 0.0
-            if filled:
-                if column - end > _GAP:
-                    first[used] = column
+        sizes[:] = 0.0
+        for axis in range(axes):
+            for k in range(whole):
+                for j in range(_STRIDE):
+                    sizes[k] += abs(rows[row, axis, k * _STRIDE + j])
+            for column in range(whole * _STRIDE, rank):
+                sizes[whole] += abs(rows[row, axis, column])
+        goes_on = False
+        for k in range(whole + 1):
+            if sizes[k] != 0.0:
+                if not goes_on:
+                    first[used] = k * _STRIDE
                     used += 1
-                end = column + 1
-                last[used - 1] = end
+                last[used - 1] = min((k + 1) * _STRIDE, rank)
+            goes_on = sizes[k] != 0.0
         start[row + 1] = used
     return start, first[:used].copy(), last[:used].copy()
 

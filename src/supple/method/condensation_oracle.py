@@ -22,7 +22,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 _NOBODY = np.zeros(0, np.int32)
-_INNER = 0.5  # share of the radius about what touches that is enough within a step: regions that creep are cut again
+_INNER = 0.5  # share of the radius about what touches that is enough while contacts still shift
 _FEW = 0.05  # share of a patch that is not worth a region of its own: to cut one costs as much as a step in it
 
 
@@ -39,8 +39,9 @@ class Sight:
     """Vertices that touch something or are pushed at a point."""
     loaded: IntArray = field(default_factory=lambda: _NOBODY)
     """Vertices that forces push, gravity apart."""
-    wanted: IntArray = field(default_factory=lambda: _NOBODY)
-    """What has been wanted in this step already, ascending."""
+    known: IntArray = field(default_factory=lambda: _NOBODY)
+    """What has been wanted already, where what touches is still to shift: nothing else need be wanted before it has,
+    ascending."""
     unbalance: Callable[[IntArray], FloatArray] | None = None
     """Of chosen vertices: elastic and inertial forces less the loads [N], (k, 3)."""
 
@@ -58,7 +59,8 @@ class Oracle(Protocol):
 class ContactOracle:
     """All within a radius of what touches; the paper's own way to let go is to wait for two frames.
 
-    Contacts shift while a step is solved. The region follows them once they are within half the radius of its border.
+    Where flesh is pressed contacts shift as it gives way. A region waits until they are within half the radius of its
+    border.
     """
 
     def __init__(self, ground: Ground, radius: float, frames: int = 2) -> None:
@@ -70,10 +72,10 @@ class ContactOracle:
     def want(self, sight: Sight) -> IntArray:
         seeds, found = self._last
         if not np.array_equal(seeds, sight.seeds):
-            if len(sight.wanted) and len(sight.seeds):
+            if len(sight.known) and len(sight.seeds):
                 inner = self._spread.reach(sight.seeds, _INNER * self.radius)
-                if np.isin(inner, sight.wanted, assume_unique=True).all():
-                    return sight.wanted
+                if np.isin(inner, sight.known, assume_unique=True).all():
+                    return sight.known
             found = self._spread.reach(sight.seeds, self.radius) if len(sight.seeds) else _NOBODY
             self._last = sight.seeds, found
         return found

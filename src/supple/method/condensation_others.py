@@ -46,7 +46,7 @@ class Others:
 
     def step_reduced(self, state: CondensedState, inputs: Inputs, tally: Tally) -> CondensedState:
         """A step of the coordinates alone."""
-        end, report = self._tools.steps.step(state.below, inputs)
+        end, report = self._tools.step_alone(state.below, inputs)
         tally.newton += report.newton_iterations
         tally.residual = max(tally.residual, report.residual)
         return state._replace(below=end, steps=state.steps + 1)

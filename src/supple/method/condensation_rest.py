@@ -49,7 +49,7 @@ def find_rest(tools: Tools, state: CondensedState, inputs: Inputs, ahead: Ahead)
     the coordinates have it. None where these find no rest.
     """
     try:
-        below, report = tools.steps.step(state.below, inputs)
+        below, report = tools.step_alone(state.below, inputs)
     except ConvergenceError:
         return None
     q, full, stance = tools.ground.subspace.coordinates(below), state.full, ahead.stance

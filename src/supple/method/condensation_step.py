@@ -91,10 +91,15 @@ class CondensedStep:
         return not len(self._state.full) and not len(self.wanted)
 
     def look(
-        self, potential: ContactPotential | None, x: FloatArray | None, solved: CondensedState | None = None
+        self,
+        potential: ContactPotential | None,
+        x: FloatArray | None,
+        solved: CondensedState | None = None,
+        *,
+        shifts: bool = False,
     ) -> None:
-        """Let the oracle see contacts at positions x [m], (n, 3), and the balance of forces as the step begins, or
-        where it was `solved`; note whom it wants."""
+        """Let the oracle see contacts at positions x [m], (n, 3), which may still shift, and the balance of forces as
+        the step begins, or where it was `solved`; note whom it wants."""
         seeds = self._pushed
         if potential is not None and x is not None:
             contacts = potential.contacts
@@ -109,7 +114,8 @@ class CondensedStep:
             if now.steps > 0 and potential is None:  # a state that no step has led to need not be in balance
                 acting = now.live.forces(moment.forces)
                 unbalance = partial(find_unbalance, self._tools.ground, now, acting, self._still)
-            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, self.wanted, unbalance)
+            known = self.wanted if shifts else np.zeros(0, np.int32)
+            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, known, unbalance)
             wanted = self._tools.oracle.want(sight)
             if not np.array_equal(wanted, self.wanted):
                 self.wanted = np.union1d(self.wanted, wanted).astype(np.int32)
@@ -130,8 +136,9 @@ class CondensedStep:
         return self._lift(), resolution
 
     def _notice(self, potential: ContactPotential, x: FloatArray | None) -> None:
-        """Let the oracle see contacts at positions x [m], (c, 3)."""
-        self.look(potential, x)
+        """Let the oracle see contacts at positions x [m], (c, 3); those of flesh that bones press shift as it gives
+        way."""
+        self.look(potential, x, shifts=self.rest is not None and self._region is not None)
         if self._rules is not None and self._rules.give_way(self._find_full()):
             raise Overlap
 

@@ -12,6 +12,8 @@ from supple.method.condensation_region import WHOLE, Ground, Region
 from supple.method.condensation_still import StillSubspace
 from supple.method.condensation_subspace import Stance, Steps
 from supple.method.condensation_terms import Weights
+from supple.method.solver import Report
+from supple.solve.inputs import Inputs
 from supple.solve.integrator import Integrator
 
 __all__ = ["Tools"]
@@ -49,6 +51,13 @@ class Tools:
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
         self._last: tuple[bytes, Region] | None = None
         self._footing: Footing | None = None
+        self._alone: tuple[Any, Inputs, tuple[Any, Report]] | None = None
+
+    def step_alone(self, below: Any, inputs: Inputs) -> tuple[Any, Report]:
+        """A step of the coordinates alone; the last one is kept, for equilibria ask for it twice."""
+        if self._alone is None or self._alone[0] is not below or self._alone[1] is not inputs:
+            self._alone = below, inputs, self.steps.step(below, inputs)
+        return self._alone[2]
 
     def cut(self, full: IntArray, others: IntArray) -> Region:
         """The region of full vertices in which others are numbered, too; the last one is kept, for it often stays."""
