@@ -103,17 +103,20 @@ class CondensationSolver:
             oracle = make_oracle(ground, self._sees, release, self.radius, accuracy, edge)
         rule = model.rule
         floor = 1e-13 * float(np.sqrt(model.basis.importance.max() * body.mass.sum())) * body.mesh.size()
+        error = min(max(rule.training_error, rule.heldout_error or 0.0), _WORST)
+        # Bones take flesh past what it touched; loads press it farther in, and alone they would press it through
+        own = contact or ContactSettings()
+        self._foresees = rig is not None and own.is_slippery
         crowds = self._sees == "contact" and weights == "subtract"  # who chooses otherwise wants what is chosen
         self._tools = Tools(
             ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
-            floor=floor, edge=edge, error=min(max(rule.training_error, rule.heldout_error or 0.0), _WORST),
+            floor=floor, edge=edge, error=error,
+            # Where bones press flesh equilibria are many, and closer than its error a rule does not know them
+            slack=error**2 if self._foresees and self.is_static else 0.0,
             crowd=Crowd(ground, is_static=self.is_static) if crowds else None,
         )  # fmt: skip
         self._weights = weights
-        # Bones take flesh past what it touched; loads press it farther in, and alone they would press it through
-        own = contact or ContactSettings()
-        self._foresees = rig is not None and own.is_slippery
         self._lookout: Lookout | None = None
         self._rules: RulesBeside | None = None
         if colliders or (contact is not None and contact.self_contact):

@@ -138,7 +138,7 @@ class CondensedStep:
     def _notice(self, potential: ContactPotential, x: FloatArray | None) -> None:
         """Let the oracle see contacts at positions x [m], (c, 3); those of flesh that bones press shift as it gives
         way."""
-        self.look(potential, x, shifts=self.rest is not None and self._region is not None)
+        self.look(potential, x, shifts=self._tools.slack > 0.0 and self._region is not None)
         if self._rules is not None and self._rules.give_way(self._find_full()):
             raise Overlap
 
@@ -224,7 +224,7 @@ class CondensedStep:
                 step, z, gradient, reference=reference, leaning=self._leaning, floor=tools.floor, tolerance=tolerance,
                 still=tools.tolerance / tolerance, max_iterations=tools.max_iterations, linear_solver=self._linear,
                 watch=self._watch, look=None if round.look is None else partial(self._look_on, round.look),
-                slack=0.0 if self.rest is None else tools.error**2,  # closer than that a rule does not know it
+                slack=tools.slack,
             )  # fmt: skip
         except NewtonFailure as failure:
             failure.terms = {name: self.region.spread(term) for name, term in step.terms(failure.x).items()}

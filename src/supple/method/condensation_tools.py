@@ -39,14 +39,16 @@ class Tools:
         floor: float,
         edge: float,
         error: float,
+        slack: float = 0.0,
         crowd: Crowd | None = None,
     ) -> None:
         """`frequencies` of the basis [1/s²]; `tolerance` of Newton's method, relative to the forces that act; floor is
-        noise; `edge` [m] of the surface; `error` of the rule; `crowd`: what hands steps to the full solver."""
+        noise; `edge` [m] of the surface; `error` of the rule; `slack`: share of its energy within which an equilibrium
+        of pressed flesh is as good as any other near it; `crowd`: what hands steps to the full solver."""
         self.ground, self.steps, self.frequencies = ground, steps, frequencies
         self.oracle, self.integrator, self.weights = oracle, integrator, weights
         self.tolerance, self.max_iterations, self.floor, self.edge = tolerance, max_iterations, floor, edge
-        self.error, self.crowd = error, crowd
+        self.error, self.slack, self.crowd = error, slack, crowd
         self.unit = float(np.sqrt(ground.mass.mean()))
         """A force of 1 N on one vertex, as `measure` has it, is 1 over this."""
         self._last: tuple[bytes, Region] | None = None
