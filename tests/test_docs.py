@@ -365,7 +365,8 @@ def test_columns_of_the_reduced_benchmark_are_those_of_the_code() -> None:
 
 def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     from supple.cubature import check, train
-    from supple.method import novelty, reach, reduced_carry
+    from supple.method import novelty, reach
+    from supple.method.reduced import carry
     from supple.scene import cases, method_table, training_basis, training_search
     from supple.subspace import interface
 
@@ -382,7 +383,7 @@ def test_numbers_of_the_reduced_pages_are_those_of_the_code() -> None:
     assert (training_basis.MODES, "ten vibration modes" in page) == (10, True)
     assert f"more than {reach.BEYOND:g} times" in page
     assert f"more than {100 * novelty._MISSED:g} %" in page
-    assert (reduced_carry._FAR, "a thousandth of the body's size" in page) == (1e-3, True)
+    assert (carry._FAR, "a thousandth of the body's size" in page) == (1e-3, True)
     assert "samples that it was not trained on is within the tolerance" in rules
     assert f"within {100 * check._OFF_PITCH:g} %" in rules
     assert (check._FIRST, inspect.signature(check.frequency_errors).parameters["count"].default, train._TRIES) == (

@@ -5,7 +5,7 @@ from reduced_helpers import FAR
 
 from supple.cubature import Rule
 from supple.elastic import Body
-from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated.model import ArticulatedModel
 from supple.rig import SkinnedRig
 from supple.subspace import Basis, DomainBases, Domains, Interface, bone_domains
 

@@ -8,11 +8,11 @@ from reduced_helpers import modal_model
 from supple.cubature import Rule
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
-from supple.method.condensation_footing import Footing
-from supple.method.condensation_potential import Condensed
-from supple.method.condensation_region import Ground, Region
-from supple.method.condensation_share import Share
-from supple.method.condensation_terms import Weights
+from supple.method.condensation.footing import Footing
+from supple.method.condensation.potential import Condensed
+from supple.method.condensation.region import Ground, Region
+from supple.method.condensation.share import Share
+from supple.method.condensation.terms import Weights
 from supple.method.model import ReducedModel
 from supple.solve.increment import Motion
 from supple.solve.integrator import implicit_euler, static

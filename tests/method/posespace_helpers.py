@@ -11,9 +11,9 @@ from supple.cubature.pose_rules import PoseRules
 from supple.elastic import Body, Damping, Pins
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
-from supple.method.full import FullSolver
-from supple.method.posespace import PoseSpaceSolver
-from supple.method.posespace_model import PoseSpaceModel, assemble
+from supple.method.full.solver import FullSolver
+from supple.method.posespace.model import PoseSpaceModel, assemble
+from supple.method.posespace.solver import PoseSpaceSolver
 from supple.rig import Bend, Held, Influences, Rig, Skeleton, SkinnedRig
 from supple.rig.root import Root
 from supple.solve import Event, Force, Inputs, Moment

@@ -11,7 +11,7 @@ from supple.material import Material, StableNeoHookean
 from supple.mesh import TetMesh
 from supple.method import FullSolver
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.method.solver import Solver
 from supple.shape import make_shape
 from supple.solve import Event, Force, Inputs, Moment

@@ -16,8 +16,8 @@ from supple.errors import SceneError, SuppleWarning
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh
 from supple.method import ArticulatedSolver, FullSolver, SkinnedModel, SkinnedSolver, train_articulated
-from supple.method.articulated_model import ArticulatedModel
-from supple.method.skinned_particles import Particles
+from supple.method.articulated.model import ArticulatedModel
+from supple.method.skinned.particles import Particles
 from supple.method.solver import Solver
 from supple.rig import Held, SkinnedRig
 from supple.solve import AddPin, Grab, Gravity, Inputs, NodalForce, SetStiffness

@@ -14,7 +14,7 @@ from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.elastic import Damping
 from supple.method import ArticulatedSolver, FullSolver, SkinnedModel, SkinnedSolver
-from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated.model import ArticulatedModel
 from supple.method.solver import Report, Solver
 from supple.solve import Gravity, Inputs, Placement
 from supple.subspace import DomainBases, Domains, Interface

@@ -5,7 +5,7 @@ from projective_helpers import bar
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.method.choose_spaces import choose_spaces
-from supple.method.hyperreduced_model import SpaceSizes
+from supple.method.hyperreduced.model import SpaceSizes
 
 SMALL = SpaceSizes(handles=6, radius=1.5, clusters=20)
 FITTED = SpaceSizes(handles=12, radius=2.0, functions=24, samples=140, projection="fit")

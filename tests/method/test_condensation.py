@@ -10,12 +10,12 @@ from supple.elastic import Damping
 from supple.linalg import bordered_solver
 from supple.linalg.orthonormal import orthonormalise
 from supple.method import FullSolver
-from supple.method.condensation import CondensationSolver
-from supple.method.condensation_region import Ground
-from supple.method.condensation_state import CondensedState, fold_back
+from supple.method.condensation.region import Ground
+from supple.method.condensation.solver import CondensationSolver
+from supple.method.condensation.state import CondensedState, fold_back
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
-from supple.method.reduced_state import ReducedState
+from supple.method.reduced.solver import ReducedSolver
+from supple.method.reduced.state import ReducedState
 from supple.solve import Grab, Inputs, Moment, NodalForce, SetStiffness
 from supple.subspace import Basis, linear_modes
 

@@ -8,7 +8,7 @@ from reduced_helpers import beam, complete_model, modal_model
 
 from supple.elastic import Damping
 from supple.method import CondensationSolver, FullSolver, ReducedSolver
-from supple.method.condensation_region import Ground
+from supple.method.condensation.region import Ground
 from supple.solve import Inputs, Moment, SetStiffness
 
 H, STEPS = 0.01, 7

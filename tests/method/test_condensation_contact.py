@@ -17,11 +17,11 @@ from supple.elastic import Body, Pins
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, ReducedModel
-from supple.method.condensation import CondensationSolver
-from supple.method.condensation_moment import StanceMoment
-from supple.method.condensation_region import Ground
-from supple.method.condensation_state import fold_back
-from supple.method.reduced import ReducedSolver
+from supple.method.condensation.moment import StanceMoment
+from supple.method.condensation.region import Ground
+from supple.method.condensation.solver import CondensationSolver
+from supple.method.condensation.state import fold_back
+from supple.method.reduced.solver import ReducedSolver
 from supple.shape import make_shape
 from supple.solve import Inputs, Moment, NodalForce, Placement
 from supple.subspace import diagonalise, linear_modes, modal_basis
@@ -126,7 +126,7 @@ def test_a_patch_returns_without_a_pop(monkeypatch, h: float) -> None:
         )
         return after
 
-    monkeypatch.setattr("supple.method.condensation.fold_back", watch)
+    monkeypatch.setattr("supple.method.condensation.solver.fold_back", watch)
     states, reports = run(solver, h, END + 0.1)
     stored = max(energy(*solver.to_full(state)[:2]) for state in states)
     assert sum(gone for gone, _, _ in seen) > 20, "vertices returned"

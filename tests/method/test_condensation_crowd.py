@@ -9,9 +9,9 @@ from test_condensation_contact import END, RADIUS, bar, condensed, error, pinch,
 
 from supple.contact.sphere import Sphere
 from supple.method import FullSolver
-from supple.method import condensation_crowd as crowd
-from supple.method.condensation_region import Ground
-from supple.method.condensation_state import CondensedState
+from supple.method.condensation import crowd
+from supple.method.condensation.region import Ground
+from supple.method.condensation.state import CondensedState
 from supple.solve import Inputs, Moment
 
 

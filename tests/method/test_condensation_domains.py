@@ -10,7 +10,7 @@ from test_articulated import bend, modal_domains, rod, run
 
 from supple.elastic import Damping
 from supple.method import ArticulatedSolver, CondensationSolver, FullSolver
-from supple.method.condensation_region import WHOLE
+from supple.method.condensation.region import WHOLE
 from supple.solve import Gravity
 from supple.subspace import Interface
 

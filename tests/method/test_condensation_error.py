@@ -5,8 +5,8 @@ import pytest
 from test_condensation_contact import bar
 
 from supple.method import FullSolver
-from supple.method.condensation import CondensationSolver
-from supple.method.reduced import ReducedSolver
+from supple.method.condensation.solver import CondensationSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.solve import Inputs, Moment, NodalForce
 
 

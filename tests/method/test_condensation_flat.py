@@ -11,11 +11,11 @@ from test_articulated import bend, modal_domains, rod
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
 from supple.elastic import EXACT
-from supple.method.condensation_assembly import fold_parts
-from supple.method.condensation_footing import Footing
-from supple.method.condensation_potential import Condensed
-from supple.method.condensation_region import Ground
-from supple.method.condensation_skinned import SkinnedStance
+from supple.method.condensation.assembly import fold_parts
+from supple.method.condensation.footing import Footing
+from supple.method.condensation.potential import Condensed
+from supple.method.condensation.region import Ground
+from supple.method.condensation.skinned import SkinnedStance
 
 
 def press(vertices: np.ndarray, x: np.ndarray) -> ContactPotential:

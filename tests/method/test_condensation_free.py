@@ -15,7 +15,7 @@ from supple.errors import SceneError
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
 from supple.method import FullSolver, ReducedModel, ReducedSolver
-from supple.method.condensation import CondensationSolver
+from supple.method.condensation.solver import CondensationSolver
 from supple.solve import Gravity, Inputs, Moment, Placement
 from supple.subspace import diagonalise, linear_modes
 

@@ -8,8 +8,8 @@ from reduced_helpers import beam, complete_model, modal_model
 
 from supple.elastic import EXACT
 from supple.method import CondensationSolver
-from supple.method.condensation_region import Ground
-from supple.method.condensation_rest import find_rest
+from supple.method.condensation.region import Ground
+from supple.method.condensation.rest import find_rest
 from supple.solve import Inputs, Moment
 from supple.subspace import Basis
 

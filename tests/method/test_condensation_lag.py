@@ -8,9 +8,10 @@ from reduced_helpers import beam, modal_model
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.linalg.bordered_solver import BorderedSolver
-from supple.method import CondensationSolver, condensation_potential, condensation_strained
-from supple.method.condensation_newton import measure, minimise
-from supple.method.condensation_region import Ground
+from supple.method import CondensationSolver
+from supple.method.condensation import potential, strained
+from supple.method.condensation.newton import measure, minimise
+from supple.method.condensation.region import Ground
 from supple.solve import Inputs, Moment, Placement
 from supple.solve.stopwatch import Stopwatch
 
@@ -48,7 +49,7 @@ def test_matrices_that_lag_take_no_more_iterations(integrator: str, monkeypatch)
     made = {"_stiffen": 0, "_take_away": 0}
 
     def count(name: str):
-        own = getattr(condensation_potential.Condensed, name)
+        own = getattr(potential.Condensed, name)
 
         def call(self, *args, **named):
             made[name] += 1
@@ -57,11 +58,11 @@ def test_matrices_that_lag_take_no_more_iterations(integrator: str, monkeypatch)
         return call
 
     for name in made:
-        monkeypatch.setattr(condensation_potential.Condensed, name, count(name))
+        monkeypatch.setattr(potential.Condensed, name, count(name))
     lagged, x, full = pinch(integrator)
     few = made["_stiffen"]
     assert made["_take_away"] < 0.8 * few  # what exact tets are at Uq changes less than what they are
-    monkeypatch.setattr(condensation_strained, "ALIKE", 0.0)
+    monkeypatch.setattr(strained, "ALIKE", 0.0)
     anew, exact, same = pinch(integrator)
     assert full == same > 0
     assert few < made["_stiffen"] - few or integrator == "static"  # it does lag

@@ -16,7 +16,7 @@ from test_skinned import rod, skin
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.method import CondensationSolver
-from supple.method.condensation_anchors import SkinAnchor, domain_lengths
+from supple.method.condensation.anchors import SkinAnchor, domain_lengths
 from supple.solve import Gravity, Inputs, Moment, Placement
 
 H, STEPS = 0.005, 20

@@ -5,16 +5,16 @@ import pytest
 from condensation_helpers import sparse_model
 from reduced_helpers import beam
 
-from supple.method.condensation_oracle import (
+from supple.method.condensation.oracle import (
     ContactOracle,
     MotionOracle,
     SettledOracle,
     Sight,
     Union,
 )
-from supple.method.condensation_region import Ground
-from supple.method.condensation_state import CondensedState, fold_back
-from supple.method.reduced_state import ReducedState
+from supple.method.condensation.region import Ground
+from supple.method.condensation.state import CondensedState, fold_back
+from supple.method.reduced.state import ReducedState
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.inverses import factorise
 from supple.linalg.rigid_clusters import RigidClusters
 from supple.material import MATERIALS
-from supple.method.condensation_region import Ground, Region
+from supple.method.condensation.region import Ground, Region
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from supple.elastic import Body, Damping
 from supple.errors import SceneError
 from supple.material import Corotational
 from supple.method import CondensationSolver, SkinnedSolver
-from supple.method.selfcontact_training import learn_contacts
+from supple.method.selfcontact.training import learn_contacts
 from supple.solve import Inputs, Placement
 
 CONTACT = ContactSettings(self_contact=True, friction=0.0)

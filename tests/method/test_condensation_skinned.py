@@ -13,8 +13,8 @@ from supple.contact import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.elastic import Damping
 from supple.method import CondensationSolver, FullSolver
-from supple.method.condensation_region import Ground
-from supple.method.skinned import SkinnedSolver
+from supple.method.condensation.region import Ground
+from supple.method.skinned.solver import SkinnedSolver
 from supple.solve import Grab, Inputs, NodalForce, Placement, SetStiffness
 from supple.subspace import diagonalise, principal_basis
 

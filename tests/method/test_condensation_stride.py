@@ -9,8 +9,8 @@ from reduced_helpers import beam, modal_model
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.method import CondensationSolver
-from supple.method.condensation_step import CondensedStep
-from supple.method.condensation_stride import Stride
+from supple.method.condensation.step import CondensedStep
+from supple.method.condensation.stride import Stride
 from supple.solve import Inputs, Moment, NodalForce, Placement
 
 BALL, PULL, STEPS = 0.12, 6.0, 8

@@ -17,7 +17,7 @@ from supple.errors import SceneError, SuppleWarning
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.method import FullSolver, FullState, Report
-from supple.method.full_step import FullStep
+from supple.method.full.step import FullStep
 from supple.method.outer import MOST_ROUNDS
 from supple.shape import make_shape
 from supple.solve import AddPin, Gravity, Inputs, Moment, Placement

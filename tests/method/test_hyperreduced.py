@@ -9,9 +9,9 @@ from supple.errors import SceneError
 from supple.mesh import TetMesh
 from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
-from supple.method.hyperreduced import HyperReducedSolver
-from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
-from supple.method.projective import ProjectiveSolver
+from supple.method.hyperreduced.model import HyperReducedModel, SpaceSizes, prepare_spaces
+from supple.method.hyperreduced.solver import HyperReducedSolver
+from supple.method.projective.solver import ProjectiveSolver
 from supple.solve import (
     AddPin,
     Grab,

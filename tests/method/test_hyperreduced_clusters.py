@@ -16,7 +16,7 @@ from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
 from supple.method import HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
 from supple.method.choose_spaces import choose_spaces
-from supple.method.hyperreduced_model import HyperReducedModel
+from supple.method.hyperreduced.model import HyperReducedModel
 from supple.solve import Gravity, Inputs, Moment, SetStiffness, SetVolume
 from supple.solve.placement import Placement
 from supple.subspace.rotation_clusters import cluster_projections
@@ -68,7 +68,7 @@ def test_iterations_with_and_without_positions_agree(monkeypatch, axes: str) -> 
     floor, found = Plane((0.0, 0.0, 1.0)), []
     here = (Placement.still(),)
     for most in (1e9, 0.0):
-        monkeypatch.setattr("supple.method.hyperreduced_model._DENSE", most)
+        monkeypatch.setattr("supple.method.hyperreduced.model._DENSE", most)
         model = prepare_spaces(body, FEW)
         assert (model.alone is None) == (most == 0.0)
         solver = HyperReducedSolver(

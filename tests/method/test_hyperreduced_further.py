@@ -12,7 +12,7 @@ from supple.mesh import fill_box
 from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
 from supple.method import HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
-from supple.method.hyperreduced_model import HyperReducedModel
+from supple.method.hyperreduced.model import HyperReducedModel
 from supple.subspace.projection_fit import fit_projections, sample_elements
 from supple.subspace.projection_space import recorded_space
 from supple.subspace.recorded_space import add_recorded, affine_space

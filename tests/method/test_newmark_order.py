@@ -14,8 +14,8 @@ from supple.cubature import Rule
 from supple.elastic import Body, Damping
 from supple.material import StableNeoHookean
 from supple.method import ArticulatedSolver, FullSolver, ReducedSolver
-from supple.method.skinned import SkinnedSolver
-from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned.model import SkinnedModel
+from supple.method.skinned.solver import SkinnedSolver
 from supple.method.solver import Solver
 from supple.rig import SkinnedRig
 from supple.solve import Gravity, Inputs

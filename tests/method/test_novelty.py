@@ -14,7 +14,7 @@ from supple.errors import SceneError, SuppleWarning
 from supple.method import FullSolver
 from supple.method.model import ReducedModel
 from supple.method.novelty import GRAVITY, Novelty, digest_load, missed_share
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.scene import parse_scene, set_stage
 from supple.solve import AddPin, Grab, Gravity, Move, NodalForce, RemovePin, SetGravity
 from supple.subspace import RestStiffness, diagonalise

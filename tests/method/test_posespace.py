@@ -24,9 +24,9 @@ from supple.elastic import Body, Damping
 from supple.errors import MeshError, SceneError, TrainingError
 from supple.mesh import fill_box
 from supple.method import FullSolver, ReducedModel, ReducedSolver, follow_poses
-from supple.method.posespace_model import PoseSpaceModel, assemble, products_by_axes
-from supple.method.posespace_products import find_blocks, mix_products, pack_products, turn_products
-from supple.method.posespace_pushes import find_reach, push_particles
+from supple.method.posespace.model import PoseSpaceModel, assemble, products_by_axes
+from supple.method.posespace.products import find_blocks, mix_products, pack_products, turn_products
+from supple.method.posespace.pushes import find_reach, push_particles
 from supple.rig.root import Root
 from supple.solve import AddPin, Grab, Gravity, Inputs, Moment, Move, NodalForce, SetStiffness
 from supple.subspace import Basis, linear_modes

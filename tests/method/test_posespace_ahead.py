@@ -5,7 +5,7 @@ from posespace_helpers import PoseSpaceSolver, beam_model, bend_beam, drive
 
 from supple.linalg.pcg import _iterate
 from supple.method import FullSolver
-from supple.method.posespace_ahead import choose_a_rule, solve_a_system, take_a_step
+from supple.method.posespace.ahead import choose_a_rule, solve_a_system, take_a_step
 
 
 def test_a_step_ahead_compiles_the_kernel_of_other_characters() -> None:

@@ -14,9 +14,9 @@ from supple.contact.plane import Plane
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
 from supple.errors import SceneError
-from supple.method.full import FullSolver
-from supple.method.posespace import PoseSpaceSolver
-from supple.method.posespace_model import assemble
+from supple.method.full.solver import FullSolver
+from supple.method.posespace.model import assemble
+from supple.method.posespace.solver import PoseSpaceSolver
 from supple.rig import Held
 from supple.solve import Gravity, Inputs, Moment, NodalForce, Placement
 from supple.subspace.pose_columns import PoseColumns

@@ -8,9 +8,9 @@ from posespace_helpers import drive, whole_rules
 
 from pads import APART, TOUCH, two_pads
 from supple.contact.settings import ContactSettings
-from supple.method.full import FullSolver
-from supple.method.posespace import PoseSpaceSolver
-from supple.method.posespace_model import assemble
+from supple.method.full.solver import FullSolver
+from supple.method.posespace.model import assemble
+from supple.method.posespace.solver import PoseSpaceSolver
 from supple.rig import Held
 from supple.solve import Inputs, Moment, NodalForce
 from supple.subspace.pose_columns import PoseColumns

@@ -12,7 +12,7 @@ from supple.errors import FileFormatError, TrainingError
 from supple.io.model_archive import POSESPACE, read_members, write_members
 from supple.io.model_file import load_model
 from supple.io.posespace_file import is_posespace_file, load_posespace, save_posespace
-from supple.method.posespace_model import PoseSpaceModel
+from supple.method.posespace.model import PoseSpaceModel
 from supple.rig import Bend
 
 

@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 from posespace_helpers import bend_beam, drive, whole_rules
 
-from supple.method.posespace import PoseSpaceSolver
-from supple.method.posespace_model import assemble
-from supple.method.posespace_products import find_blocks, mix_products, pack_products
-from supple.method.posespace_regions import POSED, pack_regions
-from supple.method.posespace_surface import PoseSurface
+from supple.method.posespace.model import assemble
+from supple.method.posespace.products import find_blocks, mix_products, pack_products
+from supple.method.posespace.regions import POSED, pack_regions
+from supple.method.posespace.solver import PoseSpaceSolver
+from supple.method.posespace.surface import PoseSurface
 from supple.subspace.pose_columns import PoseColumns
 from supple.subspace.pose_models import build_pose_bases
 from supple.subspace.regions import Region, find_regions

@@ -3,7 +3,7 @@
 import numpy as np
 from posespace_helpers import PoseSpaceSolver, beam_model, bend_beam, drive
 
-from supple.method.posespace_surface import PoseSurface
+from supple.method.posespace.surface import PoseSurface
 
 
 def test_drawn_vertices_are_the_solvers_to_four_digits() -> None:

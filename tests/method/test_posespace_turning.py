@@ -24,12 +24,12 @@ from supple.io.posespace_file import load_posespace, save_posespace
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
 from supple.method import FullSolver, assemble_posespace
-from supple.method.posespace_gaps import Gaps, collect_pairs
-from supple.method.posespace_lift import PoseLift
-from supple.method.posespace_products import find_blocks, mix_products, pack_products
-from supple.method.posespace_pushes import find_reach
-from supple.method.posespace_surface import PoseSurface
-from supple.method.posespace_turning import turn_particles
+from supple.method.posespace.gaps import Gaps, collect_pairs
+from supple.method.posespace.lift import PoseLift
+from supple.method.posespace.products import find_blocks, mix_products, pack_products
+from supple.method.posespace.pushes import find_reach
+from supple.method.posespace.surface import PoseSurface
+from supple.method.posespace.turning import turn_particles
 from supple.rig import Bend, BlackBox, Held, Rig
 from supple.rig.root import Root
 from supple.solve import Grab, Inputs, Moment, NodalForce

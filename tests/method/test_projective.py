@@ -8,8 +8,8 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Corotational, NeoHookean, StableNeoHookean, StVK
 from supple.mesh import TriMesh, fill_box
-from supple.method.full import FullSolver
-from supple.method.projective import ProjectiveSolver
+from supple.method.full.solver import FullSolver
+from supple.method.projective.solver import ProjectiveSolver
 from supple.solve import (
     AddPin,
     Grab,
@@ -109,7 +109,7 @@ def test_the_objective_falls(history):
     state = solver.from_full(x, 3.0 * rng.standard_normal(x.shape), np.zeros_like(x))
     still = np.zeros((0, 3))
     objective, begin = solver._objective(state, Inputs(Moment(0.0, still), Moment(H, still)))
-    from supple.method.quasi_newton import descend
+    from supple.method.projective.quasi_newton import descend
 
     system = solver._global(H, state.live)
     values = descend(objective.evaluate, system.solve, begin, iterations=40, history=history).objectives

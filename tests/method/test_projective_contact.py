@@ -10,7 +10,7 @@ from supple.errors import SceneError
 from supple.material import Corotational
 from supple.mesh import TetMesh, fill_box
 from supple.method import HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
-from supple.method.projective_contact import choose_candidates
+from supple.method.projective.contact import choose_candidates
 from supple.solve import Gravity, Inputs, Moment
 from supple.solve.placement import Placement
 
@@ -168,7 +168,7 @@ def test_parts_of_a_body_rest_on_each_other(kind):
 
 def test_what_holds_a_body_up_is_kept_before_its_folds(monkeypatch):
     body, *_ = stacked()
-    monkeypatch.setattr("supple.method.projective_contact._MOST", 25)  # as many vertices as stand on the floor
+    monkeypatch.setattr("supple.method.projective.contact._MOST", 25)  # as many vertices as stand on the floor
     solver = make("hyperreduced", body, (Plane(),), friction=0.5, self_contact=True)
     states, _ = run(solver, lifted(solver, 0.0), 60)
     assert solver.positions(states[-1])[:, 1].min() > -2e-3 * SIDE  # twice as deep if both were kept alike

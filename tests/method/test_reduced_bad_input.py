@@ -11,7 +11,7 @@ from supple.cubature import Rule
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.solve import Inputs, Moment, NodalForce
 
 

@@ -18,12 +18,13 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
-from supple.method import FullSolver, reduced_touch
+from supple.method import FullSolver
 from supple.method.frozen_contacts import freeze_contacts, weigh_vertices
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
-from supple.method.reduced_frame import FRAMED, rotation
-from supple.method.reduced_touch import TOUCHING
+from supple.method.reduced import touch
+from supple.method.reduced.frame import FRAMED, rotation
+from supple.method.reduced.solver import ReducedSolver
+from supple.method.reduced.touch import TOUCHING
 from supple.method.solver import Report, Solver
 from supple.shape import make_shape
 from supple.solve import Force, Gravity, Inputs, Moment, Placement
@@ -245,7 +246,7 @@ def test_moving_collider_takes_a_body_of_few_modes_along() -> None:
 
 def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_find_gaps", "push_back", "find_axes", "find_energy"):
-        monkeypatch.setattr(reduced_touch, name, getattr(reduced_touch, name).py_func)
+        monkeypatch.setattr(touch, name, getattr(touch, name).py_func)
     pull, stiffen, height = (loop.py_func for loop in TOUCHING[:3])
     # The compiled laws against the potential they come from, in a frame that moved, open, closed, stuck and sliding
     body, model = ball()

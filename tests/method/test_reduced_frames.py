@@ -13,7 +13,7 @@ from supple.errors import SuppleWarning
 from supple.material import StableNeoHookean
 from supple.method import FullSolver
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.shape import make_shape
 from supple.solve import Grab, NodalForce
 from supple.subspace import carried_fields, fit_rigid

@@ -8,7 +8,7 @@ from supple.elastic import Body, Damping, Pins
 from supple.material import MATERIALS, StableNeoHookean, StVK
 from supple.mesh import TetMesh
 from supple.method import FullSolver
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.solve import Grab, Gravity, Move, NodalForce, Release, SetGravity, SetStiffness
 from supple.subspace import carried_fields
 from supple.subspace.rigid_fit import pin_displacement

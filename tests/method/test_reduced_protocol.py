@@ -13,8 +13,8 @@ from reduced_helpers import beam, complete_model, end_of, modal_model, run, spin
 from supple.elastic import Body, Damping
 from supple.errors import ConvergenceError, SceneError, SuppleWarning
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
-from supple.method.reduced_newton import is_large
+from supple.method.reduced.newton import is_large
+from supple.method.reduced.solver import ReducedSolver
 from supple.solve import (
     AddPin,
     Grab,
@@ -176,7 +176,7 @@ sys.path.insert(0, {folder!r})
 from helpers import DOWN
 from reduced_helpers import beam, modal_model, run, spinning
 from supple._threads import set_threads
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 for pins in ({{}}, {{"pins": None}}):
     body = beam(elements=150, **pins)
     model = modal_model(body, 40)
@@ -210,7 +210,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from helpers import DOWN
 from reduced_helpers import beam, modal_model, run
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 body = beam(elements=150, pins={pins})
 run(ReducedSolver(body, modal_model(body, 40)), 0.01, 2, DOWN)
 """

@@ -23,10 +23,10 @@ from supple.material import Corotational
 from supple.mesh import TetMesh
 from supple.method import FullSolver, SkinnedModel, SkinnedSolver
 from supple.method.contact_samples import LEARNED, ContactSampler, Shapes, between
-from supple.method.ruled_look import KEEPS, LOOSE, Anchors, Asked, Rub, look_again
-from supple.method.ruled_places import lead, lift_and_walk
-from supple.method.selfcontact import RuledTouching, recall_pairs
-from supple.method.selfcontact_training import choose_apart, learn_contacts
+from supple.method.selfcontact.look import KEEPS, LOOSE, Anchors, Asked, Rub, look_again
+from supple.method.selfcontact.places import lead, lift_and_walk
+from supple.method.selfcontact.touching import RuledTouching, recall_pairs
+from supple.method.selfcontact.training import choose_apart, learn_contacts
 from supple.rig import Held, Skeleton, SkinnedRig
 from supple.solve import Inputs, Moment
 from supple.subspace import diagonalise

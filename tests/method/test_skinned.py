@@ -12,10 +12,10 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import ConvergenceError, SceneError, SuppleWarning
 from supple.method import FullSolver, ReducedModel, ReducedSolver
 from supple.method.novelty import GRAVITY
-from supple.method.skinned import SkinnedSolver
-from supple.method.skinned_model import SkinnedModel
-from supple.method.skinned_particles import Particles
-from supple.method.skinned_training import train_skinned
+from supple.method.skinned.model import SkinnedModel
+from supple.method.skinned.particles import Particles
+from supple.method.skinned.solver import SkinnedSolver
+from supple.method.skinned.training import train_skinned
 from supple.method.solver import Solver
 from supple.rig import Held, SkinnedRig
 from supple.solve import AddPin, Grab, Gravity, Inputs, NodalForce, RemovePin, SetGravity, SetStiffness

@@ -18,12 +18,13 @@ from supple.contact.sphere import Sphere
 from supple.cubature import Rule
 from supple.elastic import Body, Damping
 from supple.material import StableNeoHookean
-from supple.method import FullSolver, skinned_touch
+from supple.method import FullSolver
 from supple.method.placed_contacts import freeze_placed
-from supple.method.reduced_loads import STILL
-from supple.method.skinned import SkinnedSolver
-from supple.method.skinned_model import SkinnedModel
-from supple.method.skinned_touch import STILL_TOUCHING
+from supple.method.reduced.loads import STILL
+from supple.method.skinned import touch
+from supple.method.skinned.model import SkinnedModel
+from supple.method.skinned.solver import SkinnedSolver
+from supple.method.skinned.touch import STILL_TOUCHING
 from supple.method.solver import Report, Solver
 from supple.rig import Skeleton, SkinnedRig, find_bone_crossings, heat_weights, hold_bones
 from supple.shape import make_shape
@@ -196,7 +197,7 @@ def test_restart_in_contact_equals_the_uninterrupted_run_bit_for_bit(integrator:
 
 def test_kernels_know_the_laws_of_contact(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("find_gap", "press", "_is_like", "_add_square", "push_back", "find_axes", "find_energy"):
-        monkeypatch.setattr(skinned_touch, name, getattr(skinned_touch, name).py_func)
+        monkeypatch.setattr(touch, name, getattr(touch, name).py_func)
     pull, stiffen, height = (loop.py_func for loop in STILL_TOUCHING[:3])
     _, rig, _, body, model = rod(10)
     rng, n, count, rank = np.random.default_rng(3), len(body.mass), 40, 10

@@ -14,12 +14,13 @@ from supple.errors import SceneError
 from supple.linalg.direct import Pardiso
 from supple.material import StVK
 from supple.mesh import fill_box
-from supple.method import FullSolver, skipping_learning, skipping_training
-from supple.method.full_drag import mean_edge
-from supple.method.skipping import SkippingSolver
-from supple.method.skipping_deciding import next_check
-from supple.method.skipping_measure import Measure, rms
-from supple.method.skipping_model import Learned, LearnedModel
+from supple.method import FullSolver
+from supple.method.full.drag import mean_edge
+from supple.method.skipping import learning, training
+from supple.method.skipping.deciding import next_check
+from supple.method.skipping.measure import Measure, rms
+from supple.method.skipping.model import Learned, LearnedModel
+from supple.method.skipping.solver import SkippingSolver
 from supple.method.state import FullState
 from supple.solve import AddPin, Force, Grab, Gravity, Inputs, Moment, SetThrottle
 from supple.solve.increment import Increment
@@ -71,7 +72,7 @@ def swing():
     body = thin_beam()
     solver = SkippingSolver(body, integrator="newmark")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(skipping_training, "_EVERY", 0)
+        patch.setattr(training, "_EVERY", 0)
         states, reports = run(solver, 200)
     full, _ = run(FullSolver(body, integrator="newmark", tolerance=1e-8), 200)
     return body, solver, states, reports, full
@@ -142,7 +143,7 @@ def test_without_tolerance_the_run_is_the_full_one_bit_for_bit(zero):
 
 
 def test_a_run_from_a_checkpoint_is_the_uninterrupted_one_bit_for_bit(swing, monkeypatch):
-    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # as it was run
+    monkeypatch.setattr(training, "_EVERY", 0)  # as it was run
     body, solver, states, reports, _ = swing
     in_full = next(k for k in range(15, 200) if states[k].full is not None)
     in_reduced = next(k for k in range(15, 200) if states[k].motion is not None)
@@ -232,7 +233,7 @@ def test_statics_is_skipped_while_a_load_goes_to_and_fro():
 
 
 def test_checks_teach_a_better_subspace_without_a_full_step(monkeypatch):
-    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # errors of a rule make it worth while
+    monkeypatch.setattr(training, "_EVERY", 0)  # errors of a rule make it worth while
     body = thin_beam(10)
 
     def swell(time: float) -> Gravity:
@@ -345,7 +346,7 @@ def test_a_subspace_that_does_not_hold_is_made_again_within_a_tenth_of_the_steps
 # What they take beside the forces of a body, on 300 to 2,000 tets
 WORK = {
     (Increment, "terms"): 1.0, (StiffnessMap, "assemble"): 4.0, (Pardiso, "factor"): 7.0, (Pardiso, "solve"): 1.3,
-    (Window, "appended"): 1.0, (Window, "principal"): 4.0, (skipping_training, "train_pool"): 150.0,
+    (Window, "appended"): 1.0, (Window, "principal"): 4.0, (training, "train_pool"): 150.0,
 }  # fmt: skip
 
 
@@ -354,7 +355,7 @@ def test_a_run_that_cannot_be_skipped_takes_at_most_a_tenth_more_work_than_the_f
     monkeypatch, cells, tolerance, steps
 ):
     if steps < 100:
-        monkeypatch.setattr(skipping_learning, "_FEWEST_RINGING", 10)  # so that a short run learns
+        monkeypatch.setattr(learning, "_FEWEST_RINGING", 10)  # so that a short run learns
     spent: list[float] = [0.0]
 
     def count(owner, name: str, weight: float) -> None:
@@ -399,7 +400,7 @@ def test_what_was_learned_is_used_again_when_the_motion_returns():
 
 
 def test_the_rank_grows_while_a_motion_is_too_rich_and_no_further_than_asked(monkeypatch):
-    monkeypatch.setattr(skipping_learning, "_FIRST", 4)
+    monkeypatch.setattr(learning, "_FIRST", 4)
     body, ranks = thin_beam(10), []
     for most in (7, None):
         solver = SkippingSolver(body, integrator="newmark", max_rank=most, tolerance=1e-5)
@@ -450,7 +451,7 @@ def test_an_error_that_was_taken_away_is_looked_at_before_it_is_back(estimate, e
 
 def test_a_static_step_that_ends_in_full_space_is_in_balance_in_the_subspace(monkeypatch):
     """Steps under the same load go on from there and change nothing: no pop, and the forces of the rule are exact."""
-    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # a rule lacks something
+    monkeypatch.setattr(training, "_EVERY", 0)  # a rule lacks something
     body = thin_beam(10)
 
     def rise(time: float) -> Gravity:

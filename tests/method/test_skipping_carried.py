@@ -9,9 +9,10 @@ from rig_helpers import moment, shifted, skinned
 
 from supple.elastic import Damping
 from supple.linalg.direct import Pardiso
-from supple.method import FullSolver, skipping_training
-from supple.method.skipping import SkippingSolver
-from supple.method.skipping_measure import rms
+from supple.method import FullSolver
+from supple.method.skipping import training
+from supple.method.skipping.measure import rms
+from supple.method.skipping.solver import SkippingSolver
 from supple.solve import Grab, Inputs
 
 H = 0.02
@@ -46,13 +47,13 @@ def run(solver, inputs, steps: int, state=None, first: int = 0):
     [("static", "dual_quaternion", 0.7), ("static", "linear", 0.7), ("implicit_euler", "dual_quaternion", 0.5)],
 )
 def test_bones_that_sway_are_followed_by_reduced_steps(monkeypatch, integrator, mode, share):
-    monkeypatch.setattr(skipping_training, "_EVERY", 0)  # so that rules are trained
+    monkeypatch.setattr(training, "_EVERY", 0)  # so that rules are trained
     check_sway(integrator, share, *rod(mode))
 
 
 def test_conjugate_gradients_check_and_correct_static_flesh_without_a_factor(monkeypatch):
     """As full statics goes without one; what they estimate is within a factor of three of the error of a step."""
-    monkeypatch.setattr(skipping_training, "_EVERY", 0)
+    monkeypatch.setattr(training, "_EVERY", 0)
     bent, rig, held, body = rod()
     solver = SkippingSolver(body, integrator="static", linear_solver="pcg", rig=rig, tolerance=1e-3)
     exact = FullSolver(body, integrator="static", tolerance=1e-9, rig=rig)

@@ -8,8 +8,8 @@ from supple.contact.plane import Plane
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.method import FullSolver
-from supple.method.skipping import SkippingSolver
-from supple.method.skipping_measure import rms
+from supple.method.skipping.measure import rms
+from supple.method.skipping.solver import SkippingSolver
 from supple.solve import AddPin, Gravity, Inputs, Moment, Placement
 
 FLOOR = (Placement(np.eye(3), np.array([0.0, -0.15, 0.0])),)

@@ -9,7 +9,7 @@ from supple.elastic import Body, Damping, Pins
 from supple.material import StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver
-from supple.method.skipping_model import Learned, LearnedModel
+from supple.method.skipping.model import Learned, LearnedModel
 from supple.solve import Inputs, Moment
 from supple.solve.forces import external_force
 from supple.subspace import Basis, linear_modes

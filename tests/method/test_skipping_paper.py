@@ -11,10 +11,10 @@ from supple.errors import SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver
-from supple.method.skipping_carried import Carrier
-from supple.method.skipping_paper import PaperSkippingSolver
-from supple.method.skipping_paper_basis import Grower, Grown
-from supple.method.skipping_paper_static import SampledForces
+from supple.method.skipping.carried import Carrier
+from supple.method.skipping.paper import PaperSkippingSolver
+from supple.method.skipping.paper_basis import Grower, Grown
+from supple.method.skipping.paper_static import SampledForces
 from supple.solve import AddPin, Gravity, Inputs, Moment, SetThrottle
 
 H = 0.01

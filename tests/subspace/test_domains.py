@@ -14,7 +14,7 @@ from supple.material import StableNeoHookean
 from supple.mesh import fill_box
 from supple.method import FullSolver
 from supple.method.model import ReducedModel
-from supple.method.reduced import ReducedSolver
+from supple.method.reduced.solver import ReducedSolver
 from supple.rig import Influences, Skeleton, SkinnedRig
 from supple.solve import Gravity, Inputs, Moment
 from supple.subspace import Basis, diagonalise, linear_modes, principal_basis

@@ -12,7 +12,7 @@ from supple.bench.contact_case import CONTACT, Case
 from supple.contact.self_contact import SelfContact
 from supple.errors import TrainingError
 from supple.method import ArticulatedModel, make_articulated
-from supple.method.selfcontact_training import learn_contacts
+from supple.method.selfcontact.training import learn_contacts
 from supple.scene.statics_cache import record_statics
 from supple.subspace import DomainBases, Interface, bone_domains
 from supple.subspace.contact_columns import contact_columns, lead_with_contacts

@@ -28,8 +28,8 @@ from supple.bench.hyper_case import Case
 from supple.bench.yardstick import best_ms
 from supple.linalg.rigid import fit_rigid
 from supple.method import HyperReducedModel, HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
-from supple.method.hyperreduced_model import Projections
-from supple.method.hyperreduced_state import HyperReducedState
+from supple.method.hyperreduced.model import Projections
+from supple.method.hyperreduced.state import HyperReducedState
 from supple.subspace.position_space import PositionSpace
 
 __all__ = [

@@ -16,12 +16,12 @@ from supple.cubature.pose_rules import PoseRules, train_pose_rules
 from supple.errors import SuppleWarning
 from supple.linalg.blas import add_square, square_address
 from supple.method import FullSolver, PoseSpaceSolver, assemble_posespace
-from supple.method.posespace_elements import pose_elements
-from supple.method.posespace_products import mix_products, turn_products
-from supple.method.posespace_pushes import push_particles
-from supple.method.posespace_state import PoseSpaceState
-from supple.method.posespace_surface import PoseSurface
-from supple.method.posespace_turning import drag_particles, turn_particles
+from supple.method.posespace.elements import pose_elements
+from supple.method.posespace.products import mix_products, turn_products
+from supple.method.posespace.pushes import push_particles
+from supple.method.posespace.state import PoseSpaceState
+from supple.method.posespace.surface import PoseSurface
+from supple.method.posespace.turning import drag_particles, turn_particles
 from supple.solve import Inputs
 from supple.subspace.pose_bases import PoseBases
 from supple.subspace.pose_choice import choose_poses

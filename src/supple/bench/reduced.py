@@ -27,8 +27,8 @@ from supple.errors import SuppleWarning
 from supple.linalg.blas import add_square, square_address
 from supple.material import Corotational, Material, StableNeoHookean, StVK
 from supple.method import FullSolver, ReducedModel, ReducedSolver
-from supple.method.reduced_loads import STILL
-from supple.method.reduced_newton import Scratch, is_large, newton_kernel
+from supple.method.reduced.loads import STILL
+from supple.method.reduced.newton import Scratch, is_large, newton_kernel
 from supple.shape import make_shape
 from supple.solve import Gravity, Inputs, Moment
 from supple.subspace import Basis, diagonalise, linear_modes, modal_basis

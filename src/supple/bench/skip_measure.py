@@ -28,7 +28,7 @@ from supple.bench.skip_case import Case
 from supple.cubature import Rule
 from supple.errors import SceneError
 from supple.method import Report, Solver
-from supple.method.skipping_model import Learned, LearnedModel
+from supple.method.skipping.model import Learned, LearnedModel
 from supple.scene.rig_reduced import refuse_unbuilt
 from supple.scene.simulate import start_motion, step_inputs
 from supple.scene.solvers import add_solver, full_solver

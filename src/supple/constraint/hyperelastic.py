@@ -2,7 +2,8 @@
 
 A material has no set to project to, but p = F - P(F)/w, P its stress and w = 2μ + 3λ its stiffest modulus at rest,
 takes the place of a projection: the force is that of the material, and the matrix is one that resists as it does near
-the rest shape. The matrix need not bound the energy from above, so steps must be checked (method/quasi_newton.py).
+the rest shape. The matrix need not bound the energy from above, so steps must be checked
+(method/projective/quasi_newton.py).
 """
 
 from collections.abc import Callable

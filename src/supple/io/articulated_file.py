@@ -24,7 +24,7 @@ from supple.io.model_archive import (
     refuse,
     write_members,
 )
-from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated.model import ArticulatedModel
 from supple.method.model import fingerprint, refuse_other_body
 from supple.method.rig_fingerprint import fingerprint_rig, refuse_other_rig
 from supple.rig import SkinnedRig

@@ -21,7 +21,7 @@ from supple.io.model_archive import (
     write_members,
 )
 from supple.method.model import fingerprint, refuse_other_body
-from supple.method.posespace_model import CORNERS, PoseSpaceModel
+from supple.method.posespace.model import CORNERS, PoseSpaceModel
 from supple.rig import Rig
 from supple.rig.turns import find_turns
 

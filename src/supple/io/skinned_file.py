@@ -11,7 +11,7 @@ from supple.io.contact_rules_file import pack_contacts, unpack_contacts
 from supple.io.model_archive import SKINNED, check_rule_content, check_shapes, describe_rule, has_layout, read, write
 from supple.method.model import fingerprint, refuse_other_body
 from supple.method.rig_fingerprint import fingerprint_rig, refuse_other_rig
-from supple.method.skinned_model import SkinnedModel
+from supple.method.skinned.model import SkinnedModel
 from supple.rig import SkinnedRig
 
 __all__ = ["is_skinned_file", "load_skinned", "save_skinned"]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
 from supple.errors import SceneError
-from supple.method.hyperreduced import HyperReducedSolver
-from supple.method.hyperreduced_model import HyperReducedModel, SpaceSizes, prepare_spaces
-from supple.method.projective import ProjectiveSolver
+from supple.method.hyperreduced.model import HyperReducedModel, SpaceSizes, prepare_spaces
+from supple.method.hyperreduced.solver import HyperReducedSolver
+from supple.method.projective.solver import ProjectiveSolver
 from supple.method.solver import Solver
 from supple.solve.forces import Force
 from supple.solve.inputs import Inputs, Moment

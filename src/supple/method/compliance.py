@@ -10,10 +10,10 @@ from scipy.linalg import cho_factor, cho_solve
 from supple.elastic import Body
 from supple.linalg.direct import direct_solver
 from supple.linalg.multigrid import rigid_modes
-from supple.method.hyperreduced import HyperReducedSolver
-from supple.method.posespace import PoseSpaceSolver
-from supple.method.reduced import ReducedSolver
-from supple.method.skinned import SkinnedSolver
+from supple.method.hyperreduced.solver import HyperReducedSolver
+from supple.method.posespace.solver import PoseSpaceSolver
+from supple.method.reduced.solver import ReducedSolver
+from supple.method.skinned.solver import SkinnedSolver
 from supple.method.solver import Solver
 from supple.solve.integrator import INTEGRATORS
 from supple.subspace.rest_stiffness import RestStiffness

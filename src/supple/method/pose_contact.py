@@ -10,7 +10,7 @@ from supple.contact.self_contact import SelfContact
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SuppleWarning
-from supple.method.full import FullSolver
+from supple.method.full.solver import FullSolver
 from supple.rig import PoseSpace, Rig, Root
 from supple.solve.inputs import Inputs, Moment
 

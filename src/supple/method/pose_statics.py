@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.sets import NO_PAIRS
-from supple.method.full import FullSolver
+from supple.method.full.solver import FullSolver
 from supple.rig import SkinnedRig
 from supple.solve.forces import Force
 from supple.solve.inputs import Inputs, Moment

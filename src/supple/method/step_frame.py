@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Pins
-from supple.method.reduced_frame import rotation
+from supple.method.reduced.frame import rotation
 from supple.method.state import FullState
 from supple.solve.inputs import Inputs
 from supple.subspace.rigid_fit import carries_frame, pin_frame

@@ -1,9 +1,9 @@
 """What training leaves behind, for a body of any kind."""
 
-from supple.method.articulated_model import ArticulatedModel
+from supple.method.articulated.model import ArticulatedModel
 from supple.method.model import ReducedModel
-from supple.method.posespace_model import PoseSpaceModel
-from supple.method.skinned_model import SkinnedModel
+from supple.method.posespace.model import PoseSpaceModel
+from supple.method.skinned.model import SkinnedModel
 
 __all__ = ["RuledModel", "TrainedModel", "count_elements", "count_rank"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.elastic import Damping
 from supple.errors import SceneError
-from supple.method.posespace_state import PoseSpaceState
+from supple.method.posespace.state import PoseSpaceState
 from supple.scene.build import set_stage
 from supple.scene.load import override, parse_scene
 from supple.scene.projective import refuse_unserved

@@ -21,7 +21,7 @@ from supple.errors import ConvergenceError, FileFormatError
 from supple.io.files import write_atomically, writing
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
-from supple.method.full import FullSolver
+from supple.method.full.solver import FullSolver
 from supple.method.pose_statics import PoseStatics, settle_pose
 from supple.method.rig_fingerprint import fingerprint_rig
 from supple.rig import SkinnedRig

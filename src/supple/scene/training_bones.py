@@ -15,7 +15,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SuppleWarning
 from supple.method import ArticulatedModel, SkinnedModel, make_articulated, train_skinned_rules
-from supple.method.selfcontact_training import choose_apart, learn_contacts
+from supple.method.selfcontact.training import choose_apart, learn_contacts
 from supple.rig import SkinnedRig
 from supple.scene.snapshot_cache import Recorded
 from supple.scene.statics_cache import StaticsRecorder

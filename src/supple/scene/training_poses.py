@@ -34,7 +34,7 @@ __all__ = ["POSESPACE", "train_posespace"]
 
 FloatArray = NDArray[np.float64]
 
-POSESPACE = "supple.method.posespace_ahead"  #: may have compiled a step ahead
+POSESPACE = "supple.method.posespace.ahead"  #: may have compiled a step ahead
 FIRST, GROWTH, TRIES = 24, 1.6, 4  #: rank to begin with, factor to the next, ranks to try until one is good enough
 PER_REGION = 12  #: coordinates of a region to begin with
 LOOKS = 200  #: poses of a motion to choose from, at most

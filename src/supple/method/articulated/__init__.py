@@ -1,0 +1,1 @@
+"""A subspace for every bone, tied by springs."""

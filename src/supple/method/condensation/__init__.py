@@ -1,0 +1,1 @@
+"""Subspace condensation [TMDK15]: full space exactly where it is needed."""

@@ -1,0 +1,1 @@
+"""Several bodies, each with a method of its own, in one step."""

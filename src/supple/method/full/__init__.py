@@ -1,0 +1,1 @@
+"""Full space: the reference that all other methods are measured against."""

@@ -1,0 +1,1 @@
+"""Flesh in a subspace of poses [XB16]."""

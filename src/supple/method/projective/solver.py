@@ -1,0 +1,249 @@
+"""Projective dynamics in full space: Algorithm 1 of [BEH18], as quasi-Newton steps from the constant matrix."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from supple.constraint import ProjectiveBody
+from supple.constraint.local_step import LocalStep, Memory
+from supple.contact.collider import Collider
+from supple.contact.pressing import Pressing
+from supple.contact.settings import ContactSettings
+from supple.elastic import Pins
+from supple.errors import SceneError
+from supple.linalg.ldlt import LDLT
+from supple.method.checks import check_duration
+from supple.method.projective.contact import ProjectiveContact, choose_candidates
+from supple.method.projective.global_step import GlobalStep
+from supple.method.projective.objective import Drag, StepObjective
+from supple.method.projective.press import descend_pressing, push_back
+from supple.method.projective.quasi_newton import Descent, descend
+from supple.method.solver import Arrays, Report
+from supple.method.state import FullState, pack_state, unpack_state
+from supple.method.step_frame import foresee_frame
+from supple.solve.forces import external_force
+from supple.solve.inputs import Inputs
+from supple.solve.live import Live
+from supple.solve.pull import Pull
+from supple.solve.stopwatch import Stopwatch
+
+__all__ = ["ProjectiveSolver", "ProjectiveState"]
+
+FloatArray = NDArray[np.float64]
+_KEPT = 4  # factors: a user goes to and fro between a few settings
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectiveState(FullState):
+    """Motion of every vertex, what the user changed, and the rotations of the elements."""
+
+    memories: tuple[Memory, ...] = ()
+    """Quaternions to go on from, one array a constraint."""
+    pressing: Pressing = field(default_factory=Pressing.none)
+
+
+class ProjectiveSolver:
+    """Implicit Euler steps by local projections and a prefactored global step.
+
+    Mass damping counts as in the full solver. Stiffness damping is that of the constant matrix, relative to the rigid
+    part of the step: it is linear, and stronger than the full solver's where elements are turned or squeezed.
+    """
+
+    name = "projective"
+
+    def __init__(
+        self,
+        body: ProjectiveBody,
+        *,
+        time_step: float = 0.01,
+        iterations: int = 10,
+        tolerance: float = 0.0,
+        history: int = 0,
+        colliders: Sequence[Collider] = (),
+        contact: ContactSettings | None = None,
+        candidates: int = 4000,
+    ) -> None:
+        """`time_step` [s] is what steps are expected to be: the matrix is factorised for it, for others as they come.
+
+        A step ends after `iterations`, or when one moves no vertex by more than `tolerance` of the body's size.
+        `history` earlier iterations make later ones longer (method/projective/quasi_newton.py); 0 is plain projective
+        dynamics.
+        The placements of `colliders` come with each moment; so many `candidates` among the surface's vertices touch
+        them. While they do, `history` counts nothing.
+        """
+        if not time_step > 0.0:
+            raise SceneError(f"time_step = {time_step:g} s is not positive: 0.01 gives 100 steps a second.")
+        if iterations < 1:
+            raise SceneError(f"iterations = {iterations} does nothing: give at least 1; 10 are usual.")
+        if not 0.0 <= tolerance < 1.0:
+            raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 is a part of the body's size.")
+        self.body = body
+        self.iterations, self.tolerance, self.history = iterations, tolerance, history
+        self._time_step = time_step
+        stiffness = body.stiffness()
+        factor, self._number = LDLT.ordered(stiffness + self._inertia_matrix(time_step, stiffness))
+        self._order = np.argsort(self._number)
+        self._stiffness = stiffness[self._order][:, self._order]
+        self._bare = factor
+        self._mass = body.mass[self._order]
+        self._steps = [LocalStep.build(c, body.vertices, self._number) for c in body.constraints]
+        self._changed: tuple[tuple[float, float], list[LocalStep]] = ((1.0, 1.0), self._steps)
+        self._globals: dict[bytes, GlobalStep] = {}
+        self._skin = np.unique(body.surface.triangles).astype(np.int32)
+        self._contact: ProjectiveContact | None = None
+        if colliders or (contact is not None and contact.self_contact):
+            rows = sp.csr_array(sp.eye_array(len(body.vertices)))[:, self._skin]
+            vertices = choose_candidates(body, candidates)
+            among = np.searchsorted(self._skin, vertices)
+            self._contact = ProjectiveContact(body, vertices, rows, lambda x: x[among], colliders, contact)
+        self._global(time_step, Live())
+
+    @property
+    def candidates(self) -> NDArray[np.int32] | None:
+        """Vertices that may touch something, (k,); None where there is nothing to touch."""
+        return None if self._contact is None else self._contact.vertices
+
+    def start(self, inputs: Inputs | None = None) -> ProjectiveState:
+        x = self.body.vertices.copy()
+        if inputs is not None:
+            x = Live().place(x, self.body.pins, inputs.begin.targets)
+        return self.from_full(x, np.zeros_like(x), np.zeros_like(x), 0.0 if inputs is None else inputs.begin.time)
+
+    def step(self, state: ProjectiveState, inputs: Inputs) -> tuple[ProjectiveState, Report]:
+        check_duration(inputs)
+        watch = Stopwatch()
+        state = replace(state, live=state.live.after(inputs.events, state.x))
+        with watch.phase("factor"):
+            system = self._global(inputs.duration, state.live)
+        objective, begin = self._objective(state, inputs)
+        touching = None
+        if self._contact is not None:
+            with watch.phase("contact"):
+                skin, links = self._skin, system.delassus(self._skin, self._number)
+                goal = objective.goal[self._number[skin]]
+                touching = self._contact.begin(state.x[skin], state.v[skin], goal, inputs, state.pressing, links)
+        work = watch.timed("local", objective.evaluate), watch.timed("global", system.solve), begin
+        still, bounded = self.tolerance * self.body.size(), all(c.bounded for c in self.body.constraints)
+        if touching is None:
+            descent = descend(
+                *work, iterations=self.iterations, still=still, history=self.history, bounded=bounded
+            )  # fmt: skip
+            new, touch = self._arrive(state, inputs, descent, objective.memories), None
+        else:
+            there = replace(touching.contacts, vertices=self._number[touching.contacts.vertices].astype(np.int32))
+            descent = descend_pressing(
+                *work, touching, there, objective.held, iterations=self.iterations, still=still, bounded=bounded
+            )
+            new = self._arrive(state, inputs, descent, objective.memories)
+            rebound = touching.rebound(touching.look(new.v[self._skin]))
+            if rebound is not None:
+                v = new.v + system.solve(push_back(there, rebound, objective.held))[self._number]
+                new = replace(new, v=v, a=(v - state.v) / inputs.duration)
+            pressing, touch = touching.finish(touching.look(new.x[self._skin]))
+            new = replace(new, pressing=pressing)
+        report = Report(
+            watch.finish(), descent.iterations, residual=descent.change / self.body.size(),
+            contacts=0 if touch is None else len(touch), touching=touch,
+        )  # fmt: skip
+        return new, report
+
+    def positions(self, state: ProjectiveState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
+        return state.x if vertices is None else state.x[vertices]
+
+    def to_full(self, state: ProjectiveState) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return state.x, state.v, state.a
+
+    def from_full(
+        self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
+    ) -> ProjectiveState:
+        x, v, a = (np.array(field, np.float64, order="C") for field in (x, v, a))
+        there = x[self._order]
+        return ProjectiveState(time, x, v, a, memories=tuple(step.recall(there) for step in self._steps))
+
+    def pack(self, state: ProjectiveState) -> dict[str, NDArray[np.generic]]:
+        memories = {f"memory_{k}": memory for k, memory in enumerate(state.memories)}
+        return {**pack_state(state), **memories, **state.pressing.pack()}
+
+    def unpack(self, arrays: Arrays) -> ProjectiveState:
+        memories = tuple(np.array(arrays[f"memory_{k}"], np.float32) for k in range(len(self._steps)))
+        return ProjectiveState(**vars(unpack_state(arrays)), memories=memories, pressing=Pressing.unpack(arrays))
+
+    def describe(self) -> list[str]:
+        kinds = ", ".join(f"{len(c.stencils):,} {c.kind}" for c in self.body.constraints)
+        megabytes = sum(system.memory for system in self._globals.values()) / 1e6
+        until = f" or until a step is below {self.tolerance:g} of the size" if self.tolerance else ""
+        faster = f", {self.history} of them remembered" if self.history else ""
+        return [
+            f"projective dynamics, {len(self._mass):,} vertices, constraints: {kinds}",
+            f"{self.iterations} iterations a step{until}{faster}; factor of {megabytes:.1f} MB",
+        ]
+
+    def _objective(self, state: ProjectiveState, inputs: Inputs) -> tuple[StepObjective, FloatArray]:
+        """Φ of a step in the order of elimination, and where its descent begins: at the goal, pins in their places."""
+        body, live, h = self.body, state.live, inputs.duration
+        alpha = body.damping.mass
+        force = external_force(live.forces(inputs.end.forces), body.mass)
+        # (x - x_n - h v)/h² + α (x - x_n)/h - f/m = (1/h² + α/h) (x - s)
+        goal = state.x + (h * state.v + h**2 * force / body.mass[:, None]) / (1.0 + alpha * h)
+        begin = live.place(goal, body.pins, inputs.end.targets)
+        drag = None
+        if body.damping.stiffness > 0.0:
+            frame = foresee_frame(body.vertices, body.mass, body.pins, state, inputs)
+            origin = state.x if frame is None else frame.move(state.x)
+            matrix = live.stiffness * body.damping.stiffness / h * self._stiffness
+            drag = Drag(sp.csr_array(matrix), origin[self._order])
+        grabs = tuple(replace(g, vertices=tuple(self._number[list(g.vertices)].tolist())) for g in live.grabs)
+        objective = StepObjective(
+            self._local(live), tuple(memory.copy() for memory in state.memories),
+            self._mass * (1.0 / h**2 + alpha / h), goal[self._order], self._held(live.pins(body.pins)),
+            drag, Pull(grabs) if grabs else None,
+        )  # fmt: skip
+        return objective, begin[self._order]
+
+    def _arrive(
+        self, state: ProjectiveState, inputs: Inputs, descent: Descent, memories: Sequence[Memory]
+    ) -> ProjectiveState:
+        x = descent.x[self._number]
+        if not np.isfinite(x).all():
+            raise ArithmeticError("a step of projective dynamics left numbers that are not finite")
+        v = (x - state.x) / inputs.duration
+        a = (v - state.v) / inputs.duration
+        return ProjectiveState(inputs.end.time, x, v, a, state.live, memories=tuple(memories))
+
+    def _local(self, live: Live) -> list[LocalStep]:
+        """The local steps with the stiffness and the target volume that the user has set."""
+        key = live.stiffness, live.volume
+        if self._changed[0] != key:
+            self._changed = key, [step.changed(*key) for step in self._steps]
+        return self._changed[1]
+
+    def _global(self, duration: float, live: Live) -> GlobalStep:
+        """The global step of a duration, a stiffness and pins; the last few are kept."""
+        duration = float(f"{duration:.9g}")  # times that are sums differ in their last digits; the minimum does not
+        held = self._held(live.pins(self.body.pins))
+        key = np.array([duration, live.stiffness]).tobytes() + held.tobytes()
+        system = self._globals.pop(key, None)
+        if system is None:
+            stiffness = live.stiffness * self._stiffness
+            matrix = stiffness + self._inertia_matrix(duration, stiffness, self._mass)
+            usual = duration == self._time_step and live.stiffness == 1.0
+            system = GlobalStep(matrix, held, self._bare if usual else None)
+        self._globals[key] = system  # last used, last in line
+        while len(self._globals) > _KEPT:
+            del self._globals[next(iter(self._globals))]
+        system.pulled(live.grabs, self._number)
+        return system
+
+    def _inertia_matrix(self, h: float, stiffness: sp.csr_array, mass: FloatArray | None = None) -> sp.csr_array:
+        """What inertia and damping add to the stiffness."""
+        damping = self.body.damping
+        diagonal = (self.body.mass if mass is None else mass) * (1.0 / h**2 + damping.mass / h)
+        return sp.csr_array(sp.diags_array(diagonal) + damping.stiffness / h * stiffness)
+
+    def _held(self, pins: Pins) -> NDArray[np.bool_]:
+        held = np.zeros((len(self._number), 3), np.bool_)
+        held[self._number[pins.vertices]] = pins.held
+        return held

@@ -1,0 +1,1 @@
+"""Bodies in a subspace, with forces from a few elements."""

@@ -1,0 +1,1 @@
+"""Contacts of a rigged body with itself by rules [TOK14]."""

@@ -1,0 +1,1 @@
+"""Subspaces below a skin: flesh that moves before its bones do."""

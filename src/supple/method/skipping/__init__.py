@@ -1,0 +1,1 @@
+"""Steps skipped by a model that is learned while a simulation runs [KJ09]."""
