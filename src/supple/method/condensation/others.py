@@ -14,8 +14,8 @@ from supple.method.condensation.lookout import Lookout
 from supple.method.condensation.oracle import Sight
 from supple.method.condensation.rules import RulesBeside
 from supple.method.condensation.state import CondensedState
-from supple.method.condensation.step import NEAR
 from supple.method.condensation.tools import Tools
+from supple.method.condensation.wanted import NEAR
 from supple.method.full.solver import FullSolver
 from supple.method.halving import Tally
 from supple.method.skinned.solver import SkinnedSolver

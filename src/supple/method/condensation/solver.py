@@ -229,20 +229,20 @@ class CondensationSolver:
         strict: bool,
     ) -> CondensedState:
         """The end of a step, through as many rounds of contact as it takes."""
-        step.look(None, None)
+        step.wanted.look()
         h, reduced = inputs.duration, None
 
         def solve(round: Round) -> tuple[FloatArray, float]:
             nonlocal reduced
             reduced = None
-            if round.potential is None and step.is_empty():
+            if round.potential is None and step.wanted.is_empty():
                 if step.rest is None:
                     reduced = self._others.step_reduced(state, inputs, tally)
                 else:
                     reduced = state._replace(below=step.rest.below, steps=state.steps + 1)
                 if self.is_static:
-                    step.look(None, None, reduced)
-                if step.is_empty():
+                    step.wanted.look(reduced)
+                if step.wanted.is_empty():
                     return step.follow(reduced.below), 0.0
                 reduced = None
             return step.solve(round, predicted)

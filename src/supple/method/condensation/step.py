@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
 from supple.linalg.bordered_solver import BorderedSolver
-from supple.method.condensation.again import Crowded, Overlap
+from supple.method.condensation.again import Crowded
 from supple.method.condensation.footing import Footing
-from supple.method.condensation.loads import find_pushed, find_unbalance, push_full
+from supple.method.condensation.loads import push_full
 from supple.method.condensation.lookout import Lookout, Watched
 from supple.method.condensation.newton import Found, lean, measure, minimise
-from supple.method.condensation.oracle import Sight
 from supple.method.condensation.potential import Condensed
 from supple.method.condensation.region import Region
 from supple.method.condensation.rest import Rest, find_rest
@@ -29,6 +28,7 @@ from supple.method.condensation.state import CondensedState
 from supple.method.condensation.stride import Stride
 from supple.method.condensation.subspace import Ahead
 from supple.method.condensation.tools import Tools
+from supple.method.condensation.wanted import Wanted
 from supple.method.halving import Tally
 from supple.method.outer import Round
 from supple.solve.events import Grab
@@ -38,12 +38,11 @@ from supple.solve.potential import Potential
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
 
-__all__ = ["NEAR", "CondensedStep"]
+__all__ = ["CondensedStep"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _ROUGH = 1e-2  # residual at which a rough round ends
-NEAR = 0.05  #: share of an edge within which a vertex is taken for one that touches
 _GROWS = 3  # rounds in which a region may grow for other reasons than contact
 _MORE = 8  # times that it may grow between two looks for contacts, in statics
 
@@ -63,13 +62,12 @@ class CondensedStep:
     ) -> None:
         """Contacts of `rules` begin no region; `stride`: how far the last step went."""
         self._tools, self._state, self._inputs = tools, state, inputs
-        self._tally, self._watch, self._rules, self._stride = tally, watch, rules, stride
+        self._tally, self._watch, self._stride = tally, watch, stride
         self._watched = Watched(np.zeros(0, np.int32), np.zeros(0, np.intp))
         self._lookout: Lookout | None = None
         self._still = tools.integrator(np.zeros(1), np.zeros(1), np.zeros(1), inputs.duration).ca == 0.0
         self._forces = state.live.forces(inputs.end.forces)
-        self._pushed, self._loaded = (find_pushed(state.live.grabs, self._forces, most) for most in (4, None))
-        self.wanted = np.zeros(0, np.int32)
+        self.wanted = Wanted(tools, state, inputs, watch, rules, still=self._still)
         self._rounds = 0
         self._region: Region | None = None
         self._potential: ContactPotential | None = None
@@ -86,61 +84,28 @@ class CondensedStep:
         assert self._region is not None
         return self._region
 
-    def is_empty(self) -> bool:
-        """Whether no vertex is full, nor has any cause to be."""
-        return not len(self._state.full) and not len(self.wanted)
-
-    def look(
-        self,
-        potential: ContactPotential | None,
-        x: FloatArray | None,
-        solved: CondensedState | None = None,
-        *,
-        shifts: bool = False,
-    ) -> None:
-        """Let the oracle see contacts at positions x [m], (n, 3), which may still shift, and the balance of forces as
-        the step begins, or where it was `solved`; note whom it wants."""
-        seeds = self._pushed
-        if potential is not None and x is not None:
-            contacts = potential.contacts
-            near = contacts.depth(x) > -NEAR * self._tools.edge
-            if self._rules is not None:
-                near &= ~self._rules.is_ruled(contacts)
-            touching = self._watched.vertices[contacts.vertices[near][contacts.weights[near] != 0.0]]
-            seeds = np.unique(np.concatenate([seeds, touching])).astype(np.int32)
-        with self._watch.phase("region"):
-            now, moment = (self._state, self._inputs.begin) if solved is None else (solved, self._inputs.end)
-            unbalance = None
-            if now.steps > 0 and potential is None:  # a state that no step has led to need not be in balance
-                acting = now.live.forces(moment.forces)
-                unbalance = partial(find_unbalance, self._tools.ground, now, acting, self._still)
-            known = self.wanted if shifts else np.zeros(0, np.int32)
-            sight = Sight(self._tools.ground, now, self._duration, seeds, self._loaded, known, unbalance)
-            wanted = self._tools.oracle.want(sight)
-            if not np.array_equal(wanted, self.wanted):
-                self.wanted = np.union1d(self.wanted, wanted).astype(np.int32)
-
     def solve(self, round: Round, predicted: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Positions [m], (n, 3), and the size of forces that are taken for zero [N]."""
         self._rounds += 1
         if round.potential is not None:
-            self._notice(round.potential, predicted if round.start is None else round.start)
+            x = predicted if round.start is None else round.start
+            assert x is not None  # where contacts are looked for the end is foreseen
+            self._notice(round.potential, x)
         resolution = self._minimise(round)
         # A next step lets a region grow that is too small; equilibrium has none
         for _ in range(_MORE if self._still and self._rounds <= _GROWS else 0):
-            known = len(self.wanted)
-            self.look(None, None, self._arrive(self.z))
-            if len(self.wanted) == known:
+            known = len(self.wanted.vertices)
+            self.wanted.look(self._arrive(self.z))
+            if len(self.wanted.vertices) == known:
                 break
             resolution = self._minimise(round)
         return self._lift(), resolution
 
-    def _notice(self, potential: ContactPotential, x: FloatArray | None) -> None:
+    def _notice(self, potential: ContactPotential, x: FloatArray) -> None:
         """Let the oracle see contacts at positions x [m], (c, 3); those of flesh that bones press shift as it gives
         way."""
-        self.look(potential, x, shifts=self._tools.slack > 0.0 and self._region is not None)
-        if self._rules is not None and self._rules.give_way(self._find_full()):
-            raise Overlap
+        shifts = self._tools.slack > 0.0 and self._region is not None
+        self.wanted.notice(potential, x, self._watched.vertices, shifts=shifts)
 
     def watch(self, lookout: Lookout, *, anew: bool) -> Watched:
         """Begin to look for contacts at what a lookout says."""
@@ -266,7 +231,7 @@ class CondensedStep:
         self._potential = look(x)
         if self._potential is not None:
             self._notice(self._potential, x)
-        return self._join(self._potential) if self._fits(self._find_full(), self._name(self._potential)) else None
+        return self._join(self._potential) if self._fits(self.wanted.find_full(), self._name(self._potential)) else None
 
     def serves(self) -> bool:
         """Whether it ended near enough to where the subspace was foreseen."""
@@ -277,7 +242,7 @@ class CondensedStep:
         state, full = self._arrive(self.z), self.region.full
         idle = np.zeros(len(full), np.int32)
         idle[np.searchsorted(full, self._state.full)] = self._state.idle + 1
-        idle[np.searchsorted(full, self.wanted)] = 0
+        idle[np.searchsorted(full, self.wanted.vertices)] = 0
         return state._replace(idle=idle, stride=self._measure_stride())
 
     def _measure_stride(self) -> Stride | None:
@@ -288,26 +253,16 @@ class CondensedStep:
         gone, size = self.z - self._begin, self.region.size
         return Stride(self._inputs.duration, gone[size:], self.region.full, gone[:size].reshape(-1, 3))
 
-    @property
-    def _duration(self) -> float:
-        return 0.0 if self._still else self._inputs.duration
-
     def _arrive(self, z: FloatArray) -> CondensedState:
         x, m, size = z[: self.region.size], self._motion, self.region.size
         motion = np.array([x, m.velocity(x), m.acceleration(x)]).reshape(3, -1, 3)
         below = self._tools.steps.arrive(self._state.below, self.ahead, z[size:].copy(), self._inputs)
         return self._state._replace(below=below, full=self.region.full, motion=motion, steps=self._state.steps + 1)
 
-    def _find_full(self) -> IntArray:
-        """Vertices that are full by now, ascending."""
-        if np.array_equal(self.wanted, self._state.full):
-            return self._state.full
-        return np.union1d(self._state.full, self.wanted).astype(np.int32)
-
     def _grow(self, potential: ContactPotential | None) -> None:
         """Cut the region of this round, and go on in it from where the step is."""
         tools, ground, old = self._tools, self._tools.ground, self._region
-        full, named = self._find_full(), self._name(potential)
+        full, named = self.wanted.find_full(), self._name(potential)
         if self._fits(full, named):
             return
         region = tools.cut(full, np.setdiff1d(named, full).astype(np.int32))
