@@ -7,6 +7,7 @@ from reduced_helpers import beam, modal_model
 
 from supple.contact.settings import ContactSettings
 from supple.contact.sphere import Sphere
+from supple.elastic import EXACT, PROJECTED
 from supple.linalg.bordered_solver import BorderedSolver
 from supple.method import CondensationSolver
 from supple.method.condensation import potential, strained
@@ -68,6 +69,36 @@ def test_matrices_that_lag_take_no_more_iterations(integrator: str, monkeypatch)
     assert few < made["_stiffen"] - few or integrator == "static"  # it does lag
     assert sum(lagged) <= sum(anew) + 1, (lagged, anew)  # 42 and 63; 46 where elements lag by 0.02
     assert np.abs(x - exact).max() < 1e-4 * np.abs(exact - beam(elements=600).mesh.vertices).max()
+
+
+def test_with_slack_a_hessian_that_was_not_definite_is_not_asked_for_again(monkeypatch) -> None:
+    """A tip squeezed to a third of its length: its Hessian bends down, and does so again on the way back."""
+    body = beam(elements=600)
+    model = modal_model(body, 6)
+    ground, asked = Ground(body, model.basis), []
+    own = potential.Condensed.stiffen
+
+    def stiffen(self, z, form, **named):
+        asked.append(form)
+        return own(self, z, form, **named)
+
+    monkeypatch.setattr(potential.Condensed, "stiffen", stiffen)
+    step, z = make_step(ground.cut(tip(ground, 40)), model, h=None, weights="paper")
+    squeezed = z.copy()
+    squeezed[: step.region.size : 3] *= 1.0 / 3.0
+    begin, ends, counts = step.gradient(squeezed), [], []
+    for slack in (0.0, 1e-12):
+        asked.clear()
+        found = minimise(
+            step, squeezed, begin, reference=measure(step.region, begin), leaning=0.0, floor=0.0, tolerance=1e-8,
+            still=1.0, max_iterations=200, linear_solver=BorderedSolver(), watch=Stopwatch(), slack=slack,
+        )  # fmt: skip
+        ends.append(found.z)
+        counts.append((found.iterations, asked.count(EXACT), asked.count(PROJECTED)))
+    assert counts[0][0] == counts[0][1] > counts[0][2] > 1
+    assert counts[1][0] == counts[1][2]
+    assert counts[1][1] == 1
+    assert np.abs(ends[1] - ends[0]).max() < 1e-4 * np.abs(squeezed - ends[0]).max()
 
 
 def test_slack_ends_where_no_step_lowers_the_energy_by_more() -> None:

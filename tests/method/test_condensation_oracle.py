@@ -61,6 +61,20 @@ def test_contact_wants_a_ball_and_holds_it_for_two_frames(ground: Ground) -> Non
     assert not oracle.hold(two_patches(ground, idle=2)).any()
 
 
+def test_a_region_waits_until_contacts_that_shift_come_near_its_border(ground: Ground) -> None:
+    oracle, state = ContactOracle(ground, 0.3), two_patches(ground).state
+    x = ground.rest - ground.rest[np.flatnonzero(ground.movable)[-1]]
+    apart = np.where(ground.movable, np.linalg.norm(x, axis=1), np.inf)
+    seed, near, far = (np.array([np.argmin(abs(apart - way))], np.int32) for way in (0.0, 0.12, 0.28))
+    assert 0.0 < apart[near[0]] < 0.15 < apart[far[0]] < 0.3
+    known = oracle.want(Sight(ground, state, 0.0, seed))
+    np.testing.assert_array_equal(oracle.want(Sight(ground, state, 0.0, near, known=known)), known)
+    for seeds, told in ((near, known[:0]), (far, known)):
+        wanted = oracle.want(Sight(ground, state, 0.0, seeds, known=told))
+        ball = np.linalg.norm(ground.rest - ground.rest[seeds], axis=1) <= 0.3
+        np.testing.assert_array_equal(wanted, np.flatnonzero(ball & ground.movable))
+
+
 def test_motion_holds_the_patch_that_moves(ground: Ground) -> None:
     oracle, sight = MotionOracle(0.1, 1.0), two_patches(ground, speed=0.2)
     np.testing.assert_array_equal(oracle.hold(sight), at_tip(sight))

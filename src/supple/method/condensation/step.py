@@ -104,7 +104,7 @@ class CondensedStep:
     def _notice(self, potential: ContactPotential, x: FloatArray) -> None:
         """Let the oracle see contacts at positions x [m], (c, 3); those of flesh that bones press shift as it gives
         way."""
-        shifts = self._tools.slack > 0.0 and self._region is not None
+        shifts = self.rest is not None and self._region is not None
         self.wanted.notice(potential, x, self._watched.vertices, shifts=shifts)
 
     def watch(self, lookout: Lookout, *, anew: bool) -> Watched:
