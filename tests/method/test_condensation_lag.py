@@ -10,7 +10,7 @@ from supple.contact.sphere import Sphere
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.bordered_solver import BorderedSolver
 from supple.method import CondensationSolver
-from supple.method.condensation import potential, strained
+from supple.method.condensation import newton, potential, strained
 from supple.method.condensation.newton import measure, minimise
 from supple.method.condensation.region import Ground
 from supple.solve import Inputs, Moment, Placement
@@ -99,6 +99,28 @@ def test_with_slack_a_hessian_that_was_not_definite_is_not_asked_for_again(monke
     assert counts[1][0] == counts[1][2]
     assert counts[1][1] == 1
     assert np.abs(ends[1] - ends[0]).max() < 1e-4 * np.abs(squeezed - ends[0]).max()
+
+
+def test_a_stiffness_that_did_not_end_a_step_is_made_anew(monkeypatch) -> None:
+    """Should every iterate look like the last but one, that of the first would serve for all."""
+    body = beam(elements=600)
+    model = modal_model(body, 6)
+    ground, counts, ends = Ground(body, model.basis), [], []
+    step, z = make_step(ground.cut(tip(ground, 40)), model, h=None, weights="paper")
+    stretched = z.copy()
+    stretched[: step.region.size : 3] *= 1.5
+    begin = step.gradient(stretched)
+    for last in (0.0, 1e12):
+        monkeypatch.setattr(newton, "_LAST", last)
+        step.memory.clear()
+        found = minimise(
+            step, stretched, begin, reference=measure(step.region, begin), leaning=0.0, floor=0.0, tolerance=1e-8,
+            still=1.0, max_iterations=100, linear_solver=BorderedSolver(), watch=Stopwatch(),
+        )  # fmt: skip
+        counts.append(found.iterations)
+        ends.append(found.z)
+    assert counts[0] < counts[1] <= 3 * counts[0], counts
+    assert np.abs(ends[1] - ends[0]).max() < 1e-5 * np.abs(stretched - ends[0]).max()
 
 
 def test_slack_ends_where_no_step_lowers_the_energy_by_more() -> None:

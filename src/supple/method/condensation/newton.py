@@ -98,7 +98,7 @@ def minimise(
     not to a nearer one."""
     region, goal, linear, cautious = step.region, max(tolerance * reference, floor), 0, False
     crawls, last, askew = False, math.inf, False
-    stale, touches = False, look is None and bool(step.joints)
+    nearly, stale, touches = False, False, look is None and bool(step.joints)
     with watch.phase("assembly"):
         leaning = max(tolerance * (leaning + lean(step.footing, step.press(z))), floor)
     for iteration in range(max_iterations + 1):
@@ -118,7 +118,9 @@ def minimise(
             return Found(z, iteration, linear, size / max(reference, floor))
         if iteration == max_iterations:
             break
-        nearly = stale or size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
+        # One more step with what is known ends it, unless the last one did not
+        ends = size <= _LAST * goal or (iteration > 0 and _AGAIN * size / last * size <= goal)
+        nearly = stale or (ends and not (nearly and size > _HALVED * last))
         found = _find_direction(
             step, z, gradient, max(_INEXACT, min(0.1, 0.5 * goal / size)), cautious, nearly,
             look is not None, askew, linear_solver, watch,
