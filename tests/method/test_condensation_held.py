@@ -7,6 +7,8 @@ from condensation_helpers import make_step, sparse_model, tip
 from reduced_helpers import beam, complete_model, modal_model
 
 from supple.elastic import EXACT
+from supple.linalg.bordered import Handled
+from supple.linalg.bordered_solver import to_sparse
 from supple.method import CondensationSolver
 from supple.method.condensation.region import Ground
 from supple.method.condensation.rest import find_rest
@@ -46,6 +48,27 @@ def test_what_the_rule_cannot_tell_is_held() -> None:
     assert np.abs(matrix[:size, size:] @ held).max() < 1e-9 * np.abs(matrix).max()
     loose, _ = local_step(0.0)
     assert np.linalg.eigvalsh(loose.stiffen(z, EXACT).B).min() < 0.0 < np.linalg.eigvalsh(matrix[size:, size:]).min()
+
+
+def test_held_motions_are_those_of_every_form_of_the_matrix() -> None:
+    """Products, a sparse matrix and the second level of the preconditioner leave out the same, and nothing else."""
+    step, z = local_step(0.04)
+    number = step.region.number(step.region.full[-6:]).reshape(2, 3)
+    weights = np.array([[0.5, 0.3, 0.2], [1.0, -0.4, -0.6]])
+    own = np.random.default_rng(0).standard_normal((2, 3, step.share.matrix.shape[0]))
+    springs = Handled(number.astype(np.int64), weights, 1e6 * np.ones((2, 1, 1)) * np.eye(3), np.arange(2), own)
+    matrix = replace(step.stiffen(z, EXACT), springs=springs)
+    held, size, dense = matrix.held, step.region.size, matrix.to_dense()
+    assert held.shape[1] >= 1
+    loose = replace(matrix, held=np.zeros((0, 0)), memory={}).to_dense()
+    P = np.eye(len(dense))
+    P[size:, size:] -= held @ held.T
+    expected = P @ loose @ P + matrix.grip * (np.eye(len(P)) - P)
+    near = {"rtol": 0.0, "atol": 1e-10 * np.abs(dense).max()}
+    np.testing.assert_allclose(dense, expected, **near)
+    np.testing.assert_allclose(to_sparse(matrix).toarray(), expected, **near)
+    b = np.random.default_rng(1).standard_normal(len(dense))
+    np.testing.assert_allclose(matrix.solve(b, 1e-12), np.linalg.solve(expected, b), rtol=1e-4, atol=1e-9)
 
 
 def test_an_exact_rule_holds_nothing_that_moves_other_vertices() -> None:

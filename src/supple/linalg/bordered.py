@@ -5,8 +5,9 @@
 
 Neither a Schur complement nor the inverse of B beside its own rows is ever formed: the preconditioner is the inverse
 diagonal blocks of A, and on top of that an exact solve for rigid motions of clusters of rows and the dense unknowns
-(linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns. What reads A
-waits for memory, so that it may be kept in single precision, as in linalg/pcg.py; sums are in double.
+(linalg/bordered_coarse.py). Springs come on top, each between a few block rows and the dense unknowns. Motions h of the
+dense unknowns may be held: all that is above sees q - h hᵀ q instead of q, so that its zeros stay. What reads A waits
+for memory, so that it may be kept in single precision, as in linalg/pcg.py; sums are in double.
 """
 
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.bordered_coarse import coarsen, tie_springs
+from supple.linalg.bordered_coarse import coarsen, take_out, tie_springs
 from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.dense import cholesky_solve
 from supple.linalg.direct import NotPositiveDefinite
@@ -78,6 +79,9 @@ class Bordered:
     """Whether the last solve came upon a direction along which the matrix is not positive, and went down it."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What copies with other springs share."""
+    held: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """h, motions of the dense unknowns that have none of this stiffness but `grip`, orthonormal, (r, u)."""
+    grip: float = 0.0
 
     @property
     def count(self) -> int:
@@ -107,6 +111,8 @@ class Bordered:
             self.memory["coarse"] = coarsen(operator, clusters.owner, clusters.arms, clusters.count)
         coarse = self.memory["coarse"].copy()
         tie_springs(operator, clusters.owner, clusters.arms, clusters.count, coarse)
+        if self.held.shape[1]:
+            take_out(coarse, self.held, self.grip)
         if bends and not are_definite(diagonal):
             raise NotPositiveDefinite  # what they precondition by must be, or nothing is conjugate
         z, split = np.zeros_like(b), 3 * self.count
@@ -136,7 +142,7 @@ class Bordered:
     def _operator(self) -> Any:
         return (
             self.begin, self.stop, self.columns, self.blocks, self.extra, self.edge, self.C, self.B, *self.springs,
-            *self._spans,
+            *self._spans, np.ascontiguousarray(self.held), self.grip,
         )  # fmt: skip
 
     @property
@@ -185,8 +191,12 @@ def _pack(begin, stop, columns, blocks):
 @njit(cache=True, fastmath={"contract", "nsz"})
 def _multiply(matrix, x, q, out, low):
     """Fill the product with (x, q); returns the square of (x, q) in the matrix."""
-    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H, spans, ends = matrix
-    rank, total = len(q), 0.0
+    begin, stop, columns, blocks, extra, edge, C, B, rows, weights, curvature, places, H, spans, ends = matrix[:15]
+    held, grip = matrix[15:]
+    rank, total, part = len(q), 0.0, np.zeros(held.shape[1])
+    if held.shape[1]:
+        part = np.dot(q, held)
+        q = q - np.dot(held, part)
     for row in range(len(begin)):
         a, b, c = extra[row] * x[row, 0], extra[row] * x[row, 1], extra[row] * x[row, 2]
         for m in range(begin[row], stop[row]):
@@ -224,6 +234,9 @@ def _multiply(matrix, x, q, out, low):
             for i in range(3):
                 for j in range(rank):
                     low[j] += H[h, i, j] * push[i]
+    if held.shape[1]:
+        total += grip * np.dot(part, part)
+        low += np.dot(held, grip * part - np.dot(low, held))
     return total
 
 

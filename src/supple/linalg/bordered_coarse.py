@@ -6,8 +6,9 @@ is around it answer each other only by hundreds of iterations.
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["coarsen", "tie_springs"]
+__all__ = ["coarsen", "take_out", "tie_springs"]
 
 
 @njit(cache=True, fastmath={"contract", "nsz"})
@@ -58,6 +59,14 @@ def coarsen(matrix, owner, arms, count):
         for j in range(size, size + rank):
             out[j, i] = out[i, j]
     return out
+
+
+def take_out(coarse: NDArray[np.float64], held: NDArray[np.float64], grip: float) -> None:
+    """Let held motions of the last unknowns, orthonormal, (r, u), have no stiffness but `grip`, in place."""
+    size = len(coarse) - len(held)
+    coarse[:, size:] -= (coarse[:, size:] @ held) @ held.T
+    coarse[size:] -= held @ (held.T @ coarse[size:])
+    coarse[size:, size:] += (grip * held) @ held.T
 
 
 @njit(cache=True)

@@ -84,7 +84,7 @@ class BorderedSolver:
 
 
 def to_sparse(matrix: Bordered) -> csr_array:
-    """All of the matrix, border and springs included."""
+    """All of the matrix, border, springs and held motions included."""
     size, rank = 3 * matrix.count, len(matrix.B)
     lengths = matrix.stop - matrix.begin
     start = np.concatenate([[0], np.cumsum(lengths)])
@@ -93,8 +93,10 @@ def to_sparse(matrix: Bordered) -> csr_array:
     A = csr_array(bsr_array((blocks, matrix.columns[inside], start), shape=(size, size)))
     A.setdiag(A.diagonal() + np.repeat(matrix.extra, 3))
     rows = (3 * matrix.edge[:, None] + np.arange(3)).ravel()
-    C = _spread(rows, matrix.C.reshape(-1, rank), size)
-    B, springs = matrix.B, matrix.springs
+    held, springs = matrix.held, matrix.springs
+    free = np.eye(rank) - held @ held.T if held.shape[1] else np.eye(rank)
+    C = _spread(rows, matrix.C.reshape(-1, rank) @ free, size)
+    B = free @ matrix.B @ free + matrix.grip * (np.eye(rank) - free)
     if len(springs.rows):
         spring, corner = np.nonzero(springs.weights)
         gaps = (3 * spring[:, None] + np.arange(3)).ravel()
@@ -104,7 +106,7 @@ def to_sparse(matrix: Bordered) -> csr_array:
         K = csr_array(bsr_array((springs.curvature, np.arange(len(springs.rows)), np.arange(len(springs.rows) + 1))))
         mixed = np.flatnonzero(springs.places >= 0)
         gaps = (3 * mixed[:, None] + np.arange(3)).ravel()
-        H = _spread(gaps, springs.H[springs.places[mixed]].reshape(-1, rank), 3 * len(springs.rows))
+        H = _spread(gaps, springs.H[springs.places[mixed]].reshape(-1, rank) @ free, 3 * len(springs.rows))
         A, C, B = A + W.T @ K @ W, C + W.T @ K @ H, B + (H.T @ K @ H).toarray()
     return csr_array(block_array([[A, C], [C.T, csr_array(B)]]))
 

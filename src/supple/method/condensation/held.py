@@ -67,17 +67,6 @@ def follow_held(motions: FloatArray, moved: FloatArray, mass: FloatArray, away: 
 
 
 def hold(matrix: Bordered, held: FloatArray) -> None:
-    """Take all that moves along rows of held motions, (r, u), out of a matrix, in place."""
-    if not held.shape[1]:
-        return
-    own = np.flatnonzero(held.any(axis=1))  # in domains those are few
-    rows, B = held[own], matrix.B
-    C = matrix.C[:, :, own].reshape(-1, len(own))
-    matrix.C[:, :, own] = (C - (C @ rows) @ rows.T).reshape(-1, 3, len(own))
-    usual, taken = float(np.abs(np.diagonal(B)).mean()), B[:, own] @ rows
-    across = taken @ rows.T
-    within = rows.T @ taken[own] + usual * np.eye(rows.shape[1])
-    matrix.B = B.copy()
-    matrix.B[:, own] -= across
-    matrix.B[own] -= across.T
-    matrix.B[np.ix_(own, own)] += rows @ within @ rows.T
+    """Let a matrix have nothing of motions, orthonormal, (r, u), but a stiffness that keeps them where they are."""
+    if held.shape[1]:
+        matrix.held, matrix.grip = held, float(np.abs(np.diagonal(matrix.B)).mean())

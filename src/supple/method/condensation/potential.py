@@ -205,7 +205,4 @@ class Condensed(CondensedTerms):
     @cached_property
     def _springs(self) -> Handled:
         """What does not change of them while they are frozen."""
-        springs, held = hang_springs(self.footing, self.joints), self.held.rows
-        if not len(springs.H) or not held.shape[1]:
-            return springs
-        return springs._replace(H=springs.H - (springs.H @ held) @ held.T)
+        return hang_springs(self.footing, self.joints)
