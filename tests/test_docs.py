@@ -212,7 +212,7 @@ def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
     for line in page.read_text(encoding="utf-8").splitlines():
         names = re.findall(r"`([\w/]+\.py)`", line)
         assert all((SOURCE / name).is_file() for name in names if "/" in name), line
-        pair = re.search(r"\| `(\w+)` \| `(\w+/\w+\.py)` \|$", line)
+        pair = re.search(r"\| `(\w+)` \| `([\w/]+/\w+\.py)` \|$", line)
         if pair and not line.startswith(f"| `{pair[1]}`"):
             text = (SOURCE / pair[2]).read_text(encoding="utf-8")
             assert re.search(rf"\b(def|class) {pair[1]}\b", text), line
@@ -221,7 +221,7 @@ def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", sorted({demo.page for demo in DEMOS.values()}))
 def test_page_of_a_method_names_functions_limits_and_its_benchmark(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
-    assert len(re.findall(r"^\|.*`\w+/\w+\.py`", text, re.MULTILINE)) >= 5  # what is where
+    assert len(re.findall(r"^\|.*`[\w/]+/\w+\.py`", text, re.MULTILINE)) >= 5  # what is where
     assert re.search(r"^## .*cannot do$", text, re.MULTILINE)
     assert "supple bench" in text or "benchmarks.md" in text
 
