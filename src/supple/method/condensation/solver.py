@@ -48,11 +48,6 @@ FloatArray = NDArray[np.float64]
 Model = ReducedModel | SkinnedModel | ArticulatedModel
 _RINGS = 3.0  # edges about what touches that are full where nobody says how far
 _WORST = 0.04  # error of a rule, should training say more
-# Where bones press flesh equilibria are many and close by, and a rule does not know them exactly. Measured on hands,
-# walkers and pats of 17,000 to 595,000 tets: errors change by no more than 2 % of themselves where this ends a solve at
-# 10 instead of 1, near what touches by 6 %, and half as many iterations are enough for the largest.
-_SLACK = 10.0  # squares of the error of a rule, as a share of the energy that a step must gain for another to follow
-_MOST_SLACK = 1.6e-3
 _TURNS = 4  # times that a step may begin again because the body turned otherwise than foreseen
 
 
@@ -117,7 +112,8 @@ class CondensationSolver:
             ground, self._steps, np.append(model.basis.importance, np.zeros(more)), oracle,
             INTEGRATORS[integrator], weights=weights, tolerance=tolerance, max_iterations=max_iterations or 200,
             floor=floor, edge=edge, error=error,
-            slack=min(_SLACK * error**2, _MOST_SLACK) if self._foresees and self.is_static else 0.0,
+            # Where bones press flesh equilibria are many, and closer than its error a rule does not know them
+            slack=error**2 if self._foresees and self.is_static else 0.0,
             crowd=Crowd(ground, is_static=self.is_static) if crowds else None,
         )  # fmt: skip
         self._weights = weights
