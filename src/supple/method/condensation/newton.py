@@ -129,9 +129,7 @@ def minimise(
         linear += found.iterations
         before, last, promised = z, size, -0.5 * float(gradient @ found.d)
         if iteration == 0:
-            weights = found.matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
-            noise = np.concatenate([weights.ravel(), np.zeros(len(z) - region.size)])
-            unheard = _FORCE_ROUND_OFF * measure(region, noise)
+            unheard = _find_noise(region, found.matrix, z)
             goal, leaning = max(goal, unheard), max(leaning, unheard)
         ways = [Way(z + found.d, float(gradient @ found.d), found.projected)]
         if found.bent is not None:
@@ -158,6 +156,12 @@ def minimise(
         # As in full space: where contacts open and close residuals say little about elements
         stale = touches and (not stale or measure(region, gradient) < _HALVED * size)
     raise NewtonFailure(f"no convergence in {max_iterations} Newton iterations", z, size / reference)
+
+
+def _find_noise(region: Region, matrix: Bordered, z: FloatArray) -> float:
+    """Size of what is round-off among forces on z = (x_f, q), as `measure` has it."""
+    forces = matrix.diagonal[:, ::4] * z[: region.size].reshape(-1, 3)
+    return _FORCE_ROUND_OFF * measure(region, np.concatenate([forces.ravel(), np.zeros(len(z) - region.size)]))
 
 
 def _is_little(step: Condensed, z: FloatArray, there: FloatArray, promised: float, slack: float) -> bool:
