@@ -107,6 +107,12 @@ def test_growth_comes_before_the_step() -> None:
     assert 0.0 < reports[-1].full_share < 0.6
     assert reports[-1].contacts > 0
     assert reports[-1].linear_iterations > 0
+    assert 0 < reports[-1].linear_systems <= reports[-1].newton_iterations * 2
+    assert (
+        reports[-1].linear_longest
+        <= reports[-1].linear_iterations
+        <= reports[-1].linear_longest * reports[-1].linear_systems
+    )
 
 
 @pytest.mark.parametrize("h", [0.01, 0.0025])

@@ -136,7 +136,7 @@ def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
     """The row of a run with a rule of weights and a radius."""
     body, own, alone = case.body, _judge(case, track), _judge(case, case.alone)
     full_ms, ms, active = float(case.full.ms.mean()), track.ms, track.shares > 0.0
-    linear = [report.linear_iterations / max(report.newton_iterations, 1) for report in track.reports]
+    linear = [one.linear_iterations / one.linear_systems for one in track.reports if one.linear_systems]
     touching = [float(some[active].mean()) if active.any() else 0.0 for some in (ms, case.full.ms)]
     edge = body.mesh.surface().mean_edge()
     return {
@@ -151,8 +151,8 @@ def measure_run(case: Case, track: Track, weights: str, radius: float) -> Row:
         "touching_speedup": touching[1] / touching[0] if active.any() else 0.0,
         "least_speedup": float((case.full.ms / ms).min()),
         "newton_avg": float(np.mean([report.newton_iterations for report in track.reports])),
-        "pcg_avg": float(np.mean(np.array(linear)[active])) if active.any() else 0.0,
-        "pcg_max": float(max(linear)),
+        "pcg_avg": float(np.mean(linear)) if linear else 0.0,
+        "pcg_max": max(report.linear_longest for report in track.reports),
         "detect_ms": float(np.mean([report.milliseconds.get("contact", 0.0) for report in track.reports])),
         "rms_error": own[0], "rms_error_subspace": alone[0],
         "patch_error": own[1], "patch_error_subspace": alone[1],

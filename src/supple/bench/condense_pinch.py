@@ -67,7 +67,7 @@ def _tell(case: str, solver: CondensationSolver, inputs: list[Inputs], beside: A
         "beside_ms": None if beside is None else _time(beside, inputs)[0],
         "newton_avg": float(np.mean([report.newton_iterations for report in reports])),
         "rounds_avg": float(np.mean([report.contact_rounds for report in reports])),
-        "pcg_max": float(max(r.linear_iterations / max(r.newton_iterations, 1) for r in reports)),
+        "pcg_max": max(r.linear_longest for r in reports),
         **{f"{name}_ms": float(np.median([report.milliseconds.get(phase, 0.0) for report in reports]))
            for name, phase in phases.items()},
     }  # fmt: skip

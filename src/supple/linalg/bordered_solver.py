@@ -34,10 +34,17 @@ class BorderedSolver:
         self._slow = False
         self._factor: Factor | None = None
         self._pattern: UpperPattern | None = None
+        self.solved = self.longest = 0
+        """Systems so far, and the most iterations that one of them took."""
 
     def solve(self, matrix: Bordered, b: FloatArray, tolerance: float, *, bends: bool = False) -> FloatArray:
         """z with a residual of `tolerance` times that of zero, in the norm of the preconditioner; the matrix notes the
         iterations, none where it has been factorised, and whether it `bends`."""
+        z = self._solve(matrix, b, tolerance, bends)
+        self.solved, self.longest = self.solved + 1, max(self.longest, matrix.iterations)
+        return z
+
+    def _solve(self, matrix: Bordered, b: FloatArray, tolerance: float, bends: bool) -> FloatArray:
         if not self._slow:
             z = matrix.solve(b, tolerance, bends=bends)
             self._slow = matrix.iterations > LONG * np.cbrt(len(b))

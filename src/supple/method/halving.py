@@ -25,6 +25,9 @@ class Tally:
 
     newton: int = 0
     linear: int = 0
+    systems: int = 0
+    longest: int = 0
+    """Iterations that a linear system took at most, where systems are counted."""
     residual: float = 0.0
     converged: bool = True
     halvings: int = 0
@@ -51,6 +54,7 @@ class Tally:
         return Report(
             milliseconds, self.newton, self.linear, kind, full_share, contacts, estimated_error, self.residual,
             self.halvings, self.rounds, self.settled, self.touching, converged=self.converged,
+            linear_systems=self.systems, linear_longest=self.longest,
         )  # fmt: skip
 
 

@@ -64,6 +64,10 @@ class Report:
     """None for methods that skip no steps."""
     converged: bool = True
     """Whether Newton's method met its tolerance, or was stopped before because its time was up."""
+    linear_systems: int = 0
+    """That were solved in a region of full space and the subspace about it; 0 for methods that have none."""
+    linear_longest: int = 0
+    """The most iterations that one of them took."""
 
 
 class Solver(Protocol[State]):

@@ -181,6 +181,7 @@ class CondensedStep:
         tools, rough = self._tools, round.rough and round.look is None  # contacts that are looked at on the way stay
         tolerance = max(tools.tolerance, min(1e2 * tools.tolerance, _ROUGH)) if rough else tools.tolerance
         z, gradient = self._choose_guess(step, round) if first else (self.z, None)
+        solved = self._linear.solved
         carried = step.carry_held(z) if first or not self._still else z
         if gradient is None or carried is not z:
             z, gradient = carried, self._differentiate(step, carried)
@@ -198,6 +199,8 @@ class CondensedStep:
         self.z = found.z
         self._tally.newton += found.iterations
         self._tally.linear += found.linear
+        self._tally.systems += self._linear.solved - solved
+        self._tally.longest = max(self._tally.longest, self._linear.longest)
         if not (rough or found.cramped):
             self._tally.residual = max(self._tally.residual, found.residual)
         return found
