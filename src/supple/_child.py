@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["ChildFailure", "run_script"]
+__all__ = ["ChildFailure", "run_script", "safe_children"]
 
 TAIL = 2000  # bytes of what it said last that are kept
 # Sets the limit on memory, where the system has one, then runs the script: limits of the parent stay as they are.
@@ -72,6 +72,19 @@ def run_script(
             raise ChildFailure(_explain(code, lines), lines[-1].strip() if lines else "")
         output.seek(0)
         return output.read()
+
+
+@contextmanager
+def safe_children() -> Iterator[None]:
+    """While it is open, Pythons started by others (a pool) import nothing from the current folder."""
+    name, before = "PYTHONSAFEPATH", os.environ.get("PYTHONSAFEPATH")
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -21,8 +21,8 @@ def started(monkeypatch):
     written = []
 
     def start(command, **_):
-        assert command[:3] == [sys.executable, "-m", "supple"]
-        code = main([*command[3:], "-q"])
+        assert command[:4] == [sys.executable, "-P", "-m", "supple"]
+        code = main([*command[4:], "-q"])
         written.append(open_cache(command[-1]).frames)
         return subprocess.CompletedProcess(command, code, "", "")
 

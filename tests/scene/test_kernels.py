@@ -15,6 +15,7 @@ from supple.scene.kernels import await_kernels, compile_ahead
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("supple.scene.kernels.available_threads", lambda: 2)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     Path("first.py").write_text("import sys; open('first', 'w').write(sys.argv[1])")
     Path("second.py").write_text("open('second', 'w').write(open('first').read())")
     Path("third.py").write_text("import time; time.sleep(0.5); open('third', 'w')")
@@ -49,6 +50,13 @@ def test_a_process_that_fails_changes_nothing(folder: Path) -> None:
         await_kernels("no_such_module")
         await_kernels("first")
     assert (folder / "first").exists()
+
+
+def test_modules_of_the_current_folder_are_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH")
+    with compile_ahead(("first", "word")):
+        await_kernels("first")
+    assert not (folder / "first").exists()
 
 
 def test_one_processor_is_left_to_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def _keeping(folder: Path) -> Iterator[None]:
 
 def _start_again(folder: Path) -> float:
     """Seconds that `supple run` takes for one frame of the scene in a folder, from the command to the file."""
-    command = [sys.executable, "-m", "supple", "run", str(folder / SCENE), "--frames", "1"]
+    command = [sys.executable, "-P", "-m", "supple", "run", str(folder / SCENE), "--frames", "1"]
     begin = time.perf_counter()
     done = subprocess.run([*command, "-o", str(folder / "again.usdc")], capture_output=True, text=True, check=False)
     taken = time.perf_counter() - begin

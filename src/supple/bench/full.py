@@ -14,6 +14,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from supple._child import safe_children
 from supple._threads import set_threads
 from supple.bench.yardstick import best_ms
 from supple.elastic import Body, Pins
@@ -37,7 +38,7 @@ def run(size: str) -> list[dict[str, object]]:
     rows = []
     for count in _COUNTS[size]:
         for solver in ("direct", "pcg"):
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            with safe_children(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
                 rows.append(pool.submit(_measure_alone, count, solver, numba.get_num_threads()).result())
     return rows
 

@@ -64,7 +64,7 @@ def _measure(side: int, seconds: float) -> dict[str, Any]:
         figures, take = Figures(server, built), Take(built)
         rest = built.mesh.vertices
         reader = subprocess.Popen(
-            [sys.executable, "-c", READER, guard.url, viser.__version__, str(12 * len(rest))],
+            [sys.executable, "-P", "-c", READER, guard.url, viser.__version__, str(12 * len(rest))],
             stdout=subprocess.PIPE,
             text=True,
         )

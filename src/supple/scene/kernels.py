@@ -79,7 +79,7 @@ class _Ahead:
             with self._left:
                 if not self._closed:
                     self._child = subprocess.Popen(
-                        [sys.executable, "-m", module, *arguments],
+                        [sys.executable, "-P", "-m", module, *arguments],  # nothing of the current folder
                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                     )  # fmt: skip
             if self._child is not None:
