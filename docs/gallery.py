@@ -24,7 +24,7 @@ def draw_example(scene: Path) -> Path:
     """Run an example and draw it; where the picture lies."""
     target = PICTURES / f"{scene.stem}.png"
     target.parent.mkdir(exist_ok=True)
-    built = prepare_scene(set_stage(load_scene(scene)))
+    built = prepare_scene(set_stage(load_scene(scene, allow_code=True)))
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "run.npz"
         run_scene(built, [recording])

@@ -28,7 +28,7 @@ class Motion(NamedTuple):
 
 
 def play(name: str, changes: dict[str, Any] | None = None) -> Motion:
-    built = prepare_scene(set_stage(load_scene(EXAMPLES / f"{name}.toml", changes)))
+    built = prepare_scene(set_stage(load_scene(EXAMPLES / f"{name}.toml", changes, allow_code=True)))
     start = start_scene(built)
     seen = [start, *simulate(built, start)]
     frames = {now.frame: built.solver.positions(now.state) for now in seen}
@@ -414,5 +414,5 @@ CELLS = {"bear": 16, "bend": 10, "cross": 10, "curl": 12, "flesh": 10, "flex": 2
 @pytest.mark.parametrize("name", CHECKS)
 def test_doctor_has_no_complaint_about_an_example(name: str) -> None:
     coarse = {"mesh": {"resolution": CELLS.get(name, 6), "elements": None}}
-    stage = set_stage(load_scene(EXAMPLES / f"{name}.toml", coarse))
+    stage = set_stage(load_scene(EXAMPLES / f"{name}.toml", coarse, allow_code=True))
     assert [finding for finding in diagnose(stage) if finding.severity != "note"] == []

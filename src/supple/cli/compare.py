@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from supple._console import Common, perform
-from supple.cli.options import DEFAULTS, Method, given
+from supple.cli.options import DEFAULTS, AllowCode, Method, given
 
 __all__ = ["compare"]
 
@@ -26,6 +26,7 @@ def compare(
     film: Annotated[bool, Parameter(negative="")] = False,
     units: str | None = None,
     up_axis: Literal["y", "z"] | None = None,
+    allow_code: AllowCode = False,
     common: Common = DEFAULTS,
 ) -> int:
     """Run a scene under the full solver and a reduced one: error and time per frame, on a page.
@@ -52,12 +53,14 @@ def compare(
         Length unit of the scene and its files (m, cm, mm, ...).
     up_axis
         Which axis points up.
+    allow_code
+        Run the Python files that the scene names, and remember that these may be run as they are.
     """
     from supple.scene.compare_launch import Asked, launch_comparison
 
     tables = {"time": {"frames": frames}, "training": {"seed": common.seed}}
     changes = given({"units": units, "up_axis": up_axis, **tables})
-    asked = Asked(scene, output, changes, method, models or (), pareto, plots, film)
+    asked = Asked(scene, output, changes, method, models or (), pareto, plots, film, allow_code)
     return perform(
         common, "compare", lambda console: launch_comparison(asked, console.listener, console.say, console.warn)
     )

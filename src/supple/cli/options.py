@@ -10,11 +10,12 @@ from cyclopts import Parameter
 
 from supple._console import Common
 
-__all__ = ["DEFAULTS", "Method", "Output", "Outputs", "absolute", "given"]
+__all__ = ["DEFAULTS", "AllowCode", "Method", "Output", "Outputs", "absolute", "given"]
 
 Outputs = Annotated[list[Path] | None, Parameter(name=["--output", "-o"], negative="", consume_multiple=False)]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 Method = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
+AllowCode = Annotated[bool, Parameter(negative="")]
 DEFAULTS = Common()
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from supple._console import Common, perform
-from supple.cli.options import DEFAULTS, Method, Outputs, absolute, given
+from supple.cli.options import DEFAULTS, AllowCode, Method, Outputs, absolute, given
 
 __all__ = ["run"]
 
@@ -27,6 +27,7 @@ def run(
     resume: Annotated[bool, Parameter(negative="")] = False,
     replay: Path | None = None,
     write_scene: Path | None = None,
+    allow_code: AllowCode = False,
     common: Common = DEFAULTS,
 ) -> int:
     """Simulate a scene, or a mesh or rigged character with default settings.
@@ -57,6 +58,8 @@ def run(
         Events to feed in, one JSON object a line: {"frame": 12, "event": {...}}.
     write_scene
         Save the scene that is run as a .toml file.
+    allow_code
+        Run the Python files that the scene names, and remember that these may be run as they are.
     """
     from supple.scene.launch import Launch, launch
 
@@ -67,5 +70,5 @@ def run(
     }
     changes = given({"units": units, "up_axis": up_axis, **tables})
     json = None if common.json in (None, "-") else Path(str(common.json))
-    asked = Launch(scene, output or (), changes, method, resume, replay, write_scene, json)
+    asked = Launch(scene, output or (), changes, method, resume, replay, write_scene, json, allow_code)
     return perform(common, "run", lambda console: launch(asked, console.listener, console.say, console.warn))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from supple._console import Common, perform
-from supple.cli.options import DEFAULTS, given
+from supple.cli.options import DEFAULTS, AllowCode, given
 
 __all__ = ["train"]
 
@@ -24,6 +24,7 @@ def train(
     cases: int | None = None,
     units: str | None = None,
     up_axis: Literal["y", "z"] | None = None,
+    allow_code: AllowCode = False,
     common: Common = DEFAULTS,
 ) -> int:
     """Train a reduced model of a scene to a wanted accuracy.
@@ -46,6 +47,8 @@ def train(
         Length unit of the scene and its files (m, cm, mm, ...).
     up_axis
         Which axis points up.
+    allow_code
+        Run the Python files that the scene names, and remember that these may be run as they are.
     """
     from supple.scene.training_launch import launch_training
 
@@ -55,5 +58,7 @@ def train(
     return perform(
         common,
         "train",
-        lambda console: launch_training(scene, output, changes, method, console.listener, console.say, console.warn),
+        lambda console: launch_training(
+            scene, output, changes, method, console.listener, console.say, console.warn, allow_code=allow_code
+        ),
     )

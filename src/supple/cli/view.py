@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from supple._console import Common, perform
-from supple.cli.options import DEFAULTS, Method, absolute, given
+from supple.cli.options import DEFAULTS, AllowCode, Method, absolute, given
 
 __all__ = ["view"]
 
@@ -26,6 +26,7 @@ def view(
     open_: Annotated[bool, Parameter(name="--open")] = True,
     play: bool = True,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
+    allow_code: AllowCode = False,
     common: Common = DEFAULTS,
 ) -> int:
     """Play a scene in the browser: pull at it, change it, record it; or look at a recording.
@@ -52,10 +53,12 @@ def view(
         Begin to play as soon as the page is open.
     output
         Folder for what is recorded (default: this one).
+    allow_code
+        Run the Python files that the scene names, and remember that these may be run as they are.
     """
     from supple.view.launch import Look, view_file
 
     tables = {"method": {"model": absolute(model)}, "training": {"seed": common.seed}}
     changes = given({"units": units, "up_axis": up_axis, **tables})
-    look = Look(file, changes, method, host, port, open_, play, output, common.threads)
+    look = Look(file, changes, method, host, port, open_, play, output, allow_code, common.threads)
     return perform(common, "view", lambda console: view_file(look, console.listener, console.say, console.warn))

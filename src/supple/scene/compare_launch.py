@@ -17,7 +17,7 @@ from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import Plot, make_plots
 from supple.scene.compare_words import summarise, to_percent
-from supple.scene.defaults import open_scene
+from supple.scene.defaults import open_allowed
 from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.method_table import MethodName
@@ -45,11 +45,12 @@ class Asked:
     pareto: bool = False  #: also train to looser and tighter accuracies
     plots: Path | None = None  #: folder that gets every plot as a file of its own
     film: bool = False  #: the page also gets a film of both
+    allow_code: bool = False  #: Python files that the scene names may be run
 
 
 def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build and train a scene, run it under both methods and write the page; the result by name."""
-    scene = open_scene(asked.source, asked.changes)
+    scene = open_allowed(asked.source, asked.changes, asked.allow_code, say)
     method = asked.method or (None if scene.body else scene.subspace_method)
     if method == "full" or (method is None and all(one.method.name == "full" for one in split_bodies(scene).values())):
         raise SceneError("the full solver compared with itself says nothing: give  --method reduced  or  posespace.")

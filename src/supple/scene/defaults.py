@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ from supple.io.raw import Lacking
 from supple.io.source import mesh_suffix
 from supple.scene.character_scene import character_tables
 from supple.scene.load import load_scene, override, parse_scene
+from supple.scene.rig_code import permit_code, tell_code
 from supple.scene.schema import Scene
 from supple.scene.units import UNITS
 
-__all__ = ["default_tables", "is_mesh_file", "open_scene"]
+__all__ = ["default_tables", "is_mesh_file", "open_allowed", "open_scene"]
 
 
 def is_mesh_file(path: Path) -> bool:
@@ -52,3 +53,15 @@ def open_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Sc
     if is_mesh_file(path):
         return parse_scene(override(_tables_of(path, changes or {}), changes or {}), source=str(path))
     return load_scene(path, changes)
+
+
+def open_allowed(
+    path: str | Path, changes: Mapping[str, Any] | None, allow_code: bool, say: Callable[[str], None]
+) -> Scene:
+    """The scene in a file as a command line asks for it: what it runs of Python files is said, and remembered."""
+    scene = open_scene(path, changes)
+    if allow_code:
+        permit_code(scene, remember=True)
+    for line in tell_code(scene):
+        say(line)
+    return scene

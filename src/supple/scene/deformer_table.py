@@ -42,7 +42,8 @@ class DeformerTable(Section):
         default=None, gt=0, description="wire: distance from which on it does not follow (default: twice `inner`)"
     )
     file: Annotated[str | None, CODE] = Field(
-        default=None, description="function: a Python file beside the scene, which is **run** when the scene is opened"
+        default=None,
+        description="function: a Python file beside the scene, which is **run** where `--allow-code` allows it",
     )
     function: str | None = Field(
         default=None,

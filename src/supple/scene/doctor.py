@@ -21,6 +21,7 @@ from supple.scene.overlap import check_between, check_overlap, check_rest_overla
 from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
 from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
+from supple.scene.rig_code import run_no_code
 from supple.scene.stage import Stage
 
 __all__ = ["Finding", "diagnose", "examine"]
@@ -72,14 +73,21 @@ def _diagnose_bodies(stage: Stage) -> Iterator[Finding]:
 
 
 def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> list[Finding]:
-    """Everything worth knowing about a scene file, or about a mesh run with defaults, before it runs."""
+    """Everything worth knowing about a scene file, or about a mesh run with defaults, before it runs.
+
+    Nothing of a scene's Python files is run.
+    """
     scene = open_scene(source, changes)
     found: list[Finding] = []
     try:
         probe_outputs([Path(name) for name in scene.output.files])
     except OutputError as error:
         found.append(Finding("error", "output", str(error)))
-    return sorted([*found, *diagnose(set_stage(scene))], key=lambda finding: ORDER[finding.severity])
+    with run_no_code() as left_out:
+        found += diagnose(set_stage(scene))
+    for code in left_out:
+        found.append(Finding("note", "code", f"{code} was not run, so what it does is not checked."))
+    return sorted(found, key=lambda finding: ORDER[finding.severity])
 
 
 def check_scale(stage: Stage) -> Iterator[Finding]:

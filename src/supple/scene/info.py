@@ -25,6 +25,7 @@ from supple.method import ReducedModel, SkinnedModel
 from supple.scene.figure import choose_body
 from supple.scene.load import load_scene
 from supple.scene.paint import make_marks
+from supple.scene.rig_code import run_no_code
 from supple.scene.rigging import make_rigging
 from supple.scene.schema import Scene
 from supple.scene.source import make_source
@@ -140,8 +141,12 @@ def _describe_scene(scene: Scene) -> Facts:
     if si.rig is None:
         return facts
     source = make_source(si.mesh, scene.metres, scene.up_axis, rig=si.rig_files())
-    rigging = make_rigging(si, source, scene.metres, make_marks(si, source, scene.metres))
-    return facts if rigging is None else {**facts, "rig": {**facts["rig"], **rigging.facts()}}
+    with run_no_code() as left_out:
+        rigging = make_rigging(si, source, scene.metres, make_marks(si, source, scene.metres))
+    if rigging is None:
+        return facts
+    code = {"not_run": list(left_out)} if left_out else {}
+    return {**facts, "rig": {**facts["rig"], **rigging.facts(), **code}}
 
 
 def _describe_model(model: ReducedModel | SkinnedModel) -> Facts:

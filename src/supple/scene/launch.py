@@ -14,7 +14,7 @@ from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
 from supple.scene.build import set_stage
 from supple.scene.change import check_changes
-from supple.scene.defaults import is_mesh_file, open_scene
+from supple.scene.defaults import is_mesh_file, open_allowed
 from supple.scene.doctor import Finding, diagnose
 from supple.scene.method_table import MethodName
 from supple.scene.prepare import bare_name, default_model, prepare_scene
@@ -45,11 +45,12 @@ class Launch:
     replay: Path | None = None
     write_scene: Path | None = None
     json: Path | None = None  #: where the result is written for programs
+    allow_code: bool = False  #: Python files that the scene names may be run
 
 
 def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
     """Check, build, diagnose and run a scene; the result by name."""
-    scene = open_scene(asked.source, asked.changes)
+    scene = open_allowed(asked.source, asked.changes, asked.allow_code, say)
     scene = scene if asked.method is None else scene.under(asked.method)
     outputs = _choose_outputs(asked, scene)
     probe_outputs(outputs)
@@ -205,7 +206,7 @@ def _resume_command(asked: Launch) -> str:
     }
     words = ["supple", "run", str(asked.source), *(word for path in asked.outputs for word in ("-o", str(path)))]
     words += [word for option, value in options.items() if value is not None for word in (option, str(value))]
-    return shlex.join([*words, "--resume"])
+    return shlex.join([*words, *(["--allow-code"] if asked.allow_code else []), "--resume"])
 
 
 def _tell_bodies(built: Built, result: RunResult) -> dict[str, Any]:

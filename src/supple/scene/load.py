@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from supple.errors import SceneError
 from supple.io import MESH_SUFFIXES
+from supple.scene.rig_code import permit_code
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, Section, change_marked, key_names
 
@@ -43,10 +44,11 @@ BOUNDS = {
 SCENE_SUFFIXES = (".toml", ".json")
 
 
-def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Scene:
+def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None, *, allow_code: bool = False) -> Scene:
     """The scene in a .toml (or .json) file; file names in it start at its folder.
 
     `changes` are keys and tables that override the file's, such as {"units": "cm", "time": {"frames": 10}}.
+    With `allow_code` the Python files that it names may be run by this process, as they are now.
     """
     path = Path(path)
     if path.suffix.lower() not in SCENE_SUFFIXES:
@@ -66,7 +68,7 @@ def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None) -> Sc
         raise SceneError(
             f"{path} is no valid {path.suffix[1:].upper() or 'TOML'}: {error}; correct that line."
         ) from None
-    return parse_scene(override(data, changes or {}), source=str(path), folder=path.parent)
+    return parse_scene(override(data, changes or {}), str(path), path.parent, allow_code=allow_code)
 
 
 def override(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,15 +83,22 @@ def override(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return merged
 
 
-def parse_scene(data: Mapping[str, Any], source: str = "scene", folder: Path | None = None) -> Scene:
-    """The scene in these tables; `source` names them in messages, `folder` is where file names start."""
+def parse_scene(
+    data: Mapping[str, Any], source: str = "scene", folder: Path | None = None, *, allow_code: bool = False
+) -> Scene:
+    """The scene in these tables; `source` names them in messages, `folder` is where file names start.
+
+    With `allow_code` the Python files that it names may be run by this process, as they are now.
+    """
     try:
         scene = Scene.model_validate(dict(data))
     except ValidationError as error:
         raise SceneError(explain(error.errors(), source)) from None
-    if folder is None:
-        return scene
-    return change_marked(scene, FileName, lambda mark, name: _find_file(mark, name, folder, source))
+    if folder is not None:
+        scene = change_marked(scene, FileName, lambda mark, name: _find_file(mark, name, folder, source))
+    if allow_code:
+        permit_code(scene)
+    return scene
 
 
 def _find_file(mark: FileName, name: str, folder: Path, source: str) -> str:

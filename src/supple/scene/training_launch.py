@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.errors import OutputError
 from supple.scene.build import set_stage
-from supple.scene.defaults import open_scene
+from supple.scene.defaults import open_allowed
 from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.load import override, parse_scene
@@ -29,17 +29,20 @@ def launch_training(
     listener: Listener,
     say: Say,
     warn: Say,
+    *,
+    allow_code: bool = False,
 ) -> dict[str, Any]:
     """Check a scene, train its model and store it; the result by name.
 
     `changes` override the scene's keys, `method` those of its method once that is reduced.
+    With `allow_code` Python files that the scene names may be run.
     """
     path = output or default_model(source)
     if path.suffix.lower() != ".npz":
         raise OutputError(f"{path} is no name for a model: end it in .npz.")
     if path.resolve() == source.resolve():
         raise OutputError(f"{source} is what the training reads and would be overwritten: name another output.")
-    stage = set_stage(_reduce(open_scene(source, changes), method, source))
+    stage = set_stage(_reduce(open_allowed(source, changes, allow_code, say), method, source))
     for line in stage.describe():
         say(line)
     for finding in refuse_errors(diagnose(stage)):

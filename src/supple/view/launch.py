@@ -14,7 +14,7 @@ from supple._threads import available_threads, set_threads
 from supple.errors import SceneError
 from supple.io.cache import open_cache
 from supple.scene.build import set_stage
-from supple.scene.defaults import open_scene
+from supple.scene.defaults import open_allowed
 from supple.scene.doctor import diagnose
 from supple.scene.kernels import announce_compilation
 from supple.scene.launch import refuse_errors
@@ -52,6 +52,7 @@ class Look:
     open: bool = True  #: the page in the user's browser
     play: bool = True
     folder: Path = Path()  #: where recordings go
+    allow_code: bool = False  #: Python files that the scene names may be run
     threads: int | None = None  #: that simulate; where nothing is said, one core is left to the page
 
 
@@ -63,7 +64,8 @@ class Builder:
 
     def begin(self, say: Say) -> Built:
         """The scene as the file has it."""
-        scene, method = open_scene(self._look.source, self._look.changes), self._look.method
+        look = self._look
+        scene, method = open_allowed(look.source, look.changes, look.allow_code, say), look.method
         return self(set_stage(scene if method is None else scene.under(method)), say)
 
     def __call__(self, stage: Stage, say: Say) -> Built:
