@@ -45,10 +45,24 @@ def result(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_run_writes_next_to_the_user_and_names_the_file(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(scene)]) == 0
     said = capsys.readouterr()
-    assert "wrote beam.usdc" in said.out
-    assert 'units: "m"' in said.out
-    assert "frame 4:" in said.err
+    body, time, method, closing = said.out.splitlines()
+    assert body.startswith("body: ")
+    assert "4 frames of" in time
+    assert "units: m" in time
+    assert method.startswith("full space")
+    assert re.match(r"4 frames in .*: wrote beam.usdc; next:  supple render beam.usdc -o beam.gif$", closing)
+    bar = [line for line in said.err.splitlines() if "%" in line]
+    assert len(bar) == 1
+    assert bar[0].endswith("100 %")
     assert open_cache(scene.parent / "beam.usdc").frames == 5
+
+
+def test_verbose_tells_all_that_was_chosen_and_every_frame(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(scene), "-v"]) == 0
+    said = capsys.readouterr()
+    assert 'units: "m"' in said.out
+    assert "linear solver: " in said.out
+    assert "frame 4: " in said.err
 
 
 def test_json_on_standard_output_is_alone_there(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,7 +209,7 @@ def test_benchmark_prints_its_frame_and_rows(
 
 
 def test_ctrl_c_leaves_readable_output_and_a_checkpoint_that_goes_on(scene: Path) -> None:
-    command = [sys.executable, "-m", "supple", "run", str(scene), "-o", "a.npz", "--frames", "2000"]
+    command = [sys.executable, "-m", "supple", "run", str(scene), "-o", "a.npz", "--frames", "2000", "-v"]
     paths = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=paths) as child:
         assert child.stderr is not None
@@ -203,7 +217,7 @@ def test_ctrl_c_leaves_readable_output_and_a_checkpoint_that_goes_on(scene: Path
         child.send_signal(signal.SIGINT)
         out, _ = child.communicate(timeout=60)
     assert child.returncode == 1
-    assert "go on with  supple run" in out
+    assert "go on with:  supple run" in out
     assert Path("a.npz.checkpoint.npz").exists()
     last = open_cache("a.npz").indices[-1]
     assert 100 <= last < 2000
@@ -324,6 +338,8 @@ def test_a_model_is_trained_told_and_used(scene: Path, capsys: pytest.CaptureFix
     told = result(capsys)
     assert (told["kind"], told["rank"], told["elements"]) == ("model", data["rank"], data["elements"])
     assert main(["info", "beam.model.npz"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 8
+    assert main(["info", "beam.model.npz", "-v"]) == 0
     text = capsys.readouterr().out
     assert len(re.findall(r"^  patch gravity, direction \(", text, re.M)) == len(told["loads"])  # a row each, no braces
     assert "{" not in text

@@ -60,8 +60,7 @@ class Console:
 
     def warn(self, text: str) -> None:
         """Print a warning to standard error, unless quiet."""
-        if self.verbosity >= 0:
-            print(text, file=sys.stderr, flush=True)
+        self.listener.say(text)
 
     def write_json(self, data: Mapping[str, Any]) -> None:
         """Write the result where --json asks for it."""

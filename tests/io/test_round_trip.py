@@ -157,3 +157,11 @@ def test_saving_over_a_directory_is_refused(tmp_path, tets):
     (tmp_path / "a.npz").mkdir()
     with pytest.raises(OutputError, match="is a directory"):
         save_tets(tmp_path / "a.npz", tets)
+
+
+def test_one_missing_folder_is_made_and_more_are_named(tmp_path, tets):
+    save_tets(tmp_path / "new" / "a.msh", tets)
+    assert load_tets(tmp_path / "new" / "a.msh").tets.shape == tets.tets.shape
+    with pytest.raises(OutputError, match=r"there is no folder .*slip.*make that folder first"):
+        save_tets(tmp_path / "slip" / "new" / "a.msh", tets)
+    assert not (tmp_path / "slip").exists()

@@ -18,7 +18,7 @@ from supple.scene.compare_facts import tell_comparison
 from supple.scene.compare_page import make_page
 from supple.scene.compare_plots import make_plots
 from supple.scene.compare_run import KeptFrames, run_track
-from supple.scene.compare_words import say_kept, summarise, to_length
+from supple.scene.compare_words import say_kept, summarise, to_length, to_percent
 
 SCENE: dict[str, Any] = {
     "time": {"frames": 6},
@@ -131,7 +131,8 @@ def test_travel_does_not_flatter_a_body_that_nothing_holds() -> None:
     (method,) = facts["methods"]
     error = method["error"]
     assert error["relative"] < error["relative_to_deformation"]
-    assert method["judged_by"] == "relative_to_deformation"
+    assert method["judged_by"] == error["sternest"] == "relative_to_deformation"
+    assert f"error {to_percent(error['relative_to_deformation'])} of the deformation" in summarise(facts)[0]
     assert method["within_tolerance"] == (error["relative_to_deformation"] <= 0.01)
     missed = {**method, "within_tolerance": False}
     assert say_kept(missed) == "no, relative to the deformation"

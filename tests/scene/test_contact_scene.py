@@ -216,10 +216,10 @@ def test_rows_tell_contacts_depth_and_force(fallen: tuple[Path, list[FrameRow]])
 
 def test_the_log_tells_contacts(fallen: tuple[Path, list[FrameRow]]) -> None:
     stream = StringIO()
-    listener = LogListener(stream, clock=lambda: 0.0)
+    listener = LogListener(stream, clock=lambda: 0.0, each=True)
     listener.begin(1)
     listener.frame(replace(fallen[1][-1], contact_depth=1.5e-3))
-    assert "Newton iterations, 16 contacts up to 1.5 mm deep, 0 s left" in stream.getvalue()
+    assert "Newton iterations, 16 contacts up to 1.5 mm deep, 0.0 s left" in stream.getvalue()
 
 
 def test_recordings_hold_points_forces_and_colliders(fallen: tuple[Path, list[FrameRow]]) -> None:

@@ -43,6 +43,16 @@ def test_unknown_key_is_refused_with_its_path_and_the_nearest_known_one(
     assert text.endswith(f"did you mean '{nearest}'?")
 
 
+def test_all_wrong_keys_are_listed_and_a_misspelt_key_explains_a_missing_one() -> None:
+    text = refusal(time={"fsp": 3, "frames": -1}, force=[{"kind": "gravity", "vectr": [0.0, 1.0, 0.0]}])
+    assert text.splitlines() == [
+        "s.toml has 3 faults:",
+        "  time.fsp is not a key of [time]: did you mean 'fps'?",
+        "  force[0].vectr is not a key of [force[0]]: did you mean 'vector'?",
+        "  time.frames = -1 must be at least 1",
+    ]
+
+
 def test_key_unlike_any_other_lists_the_known_ones() -> None:
     assert "known keys are fps, substeps" in refusal(time={"qqqqq": 1})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from supple.errors import FileFormatError, OutputError
 from supple.io.character import Character
 from supple.io.drawn import RenderMesh
-from supple.io.files import probe_folder, writing
+from supple.io.files import make_folder, probe_folder
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
@@ -86,8 +86,7 @@ def open_writer(
     """
     file = Path(path)
     probe(file)
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file)
     suffix = file.suffix.lower()
     try:
         if character is not None and keeps_character(file, Path(character.file)):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from supple.errors import OutputError
 
-__all__ = ["part_path", "probe_folder", "remove_marked", "replacing", "write_atomically", "writing"]
+__all__ = ["make_folder", "part_path", "probe_folder", "remove_marked", "replacing", "write_atomically", "writing"]
 
 REMEDIES = {
     errno.ENOSPC: "free some space or name a folder on another disk",
@@ -59,9 +59,8 @@ def probe_folder(path: Path) -> None:
     """Refuse a `path` that is a directory or lies where no file can be made; leaves nothing behind."""
     if path.is_dir():
         raise OutputError(f"{path} is a directory; name a file in it.")
-    folder = path.parent
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
+    _check_parent(path)
+    folder = path.parent if path.parent.exists() else path.parent.parent
     trial = folder / f".{path.name}.probe"
     try:
         with writing(path), trial.open("wb") as stream:
@@ -69,6 +68,20 @@ def probe_folder(path: Path) -> None:
     finally:
         if folder.is_dir():
             trial.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder that `path` lies in, where only that one is missing."""
+    _check_parent(path)
+    with writing(path):
+        path.parent.mkdir(exist_ok=True)
+
+
+def _check_parent(path: Path) -> None:
+    """Refuse a path more than one of whose folders are missing: a slip would become a tree of folders."""
+    folder = path.parent
+    if not folder.exists() and not folder.parent.exists():
+        raise OutputError(f"{path} cannot be written (there is no folder {folder.parent}); make that folder first.")
 
 
 def remove_marked(paths: Iterable[Path], mark: bytes) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from supple.cubature import Rule
 from supple.errors import FileFormatError, TrainingError
-from supple.io.files import write_atomically, writing
+from supple.io.files import make_folder, write_atomically
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
 from supple.subspace import Basis
@@ -156,8 +156,7 @@ def write_members(path: Path, layout: Layout, values: Mapping[str, Any], arrays:
         "values": np.array(json.dumps(values)),  # floats survive JSON exactly
         **arrays,
     }
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     write_atomically(path, pack_npz(members))
     return path
 

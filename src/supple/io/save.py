@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from supple.errors import OutputError
-from supple.io.files import probe_folder, write_atomically, writing
+from supple.io.files import make_folder, probe_folder, write_atomically
 from supple.io.frames import CacheInfo
 from supple.io.gltf_pack import pack_gltf
 from supple.io.gmsh_pack import pack_gmsh, pack_gmsh_1, pack_gmsh_4
@@ -121,5 +121,4 @@ def _save(
 def _prepare(path: Path) -> None:
     """Refuse a path that cannot be written, and make its folder."""
     probe_folder(path)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)

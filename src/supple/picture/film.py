@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import MissingExtra, OutputError
-from supple.io.files import replacing, writing
+from supple.io.files import make_folder, replacing
 from supple.picture.png import check_picture, save_bytes
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def _save_mp4(path: Path, pictures: Iterator[NDArray[np.uint8]], fps: float) -> 
     first = next(pictures)
     height, width = first.shape[:2]
     spare = ((0, height % 2), (0, width % 2), (0, 0))  # the format counts colours in blocks of 2 x 2 pixels
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     with replacing(path) as part:
         writer = imageio_ffmpeg.write_frames(
             str(part),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import OutputError
-from supple.io.files import write_atomically, writing
+from supple.io.files import make_folder, write_atomically
 
 __all__ = ["check_picture", "encode_png", "save_bytes", "save_picture"]
 
@@ -43,7 +43,6 @@ def save_picture(path: str | Path, picture: NDArray[np.uint8]) -> Path:
 def save_bytes(path: str | Path, data: bytes) -> Path:
     """Path of the file that now holds `data`, written whole or not at all; its folder is made if need be."""
     target = Path(path)
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     write_atomically(target, [data])
     return target

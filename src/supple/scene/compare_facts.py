@@ -110,10 +110,14 @@ def _tell_cost(track: Track) -> dict[str, Any]:
 def _tell_errors(errors: Errors, track: Track, of_flesh: float | None) -> dict[str, Any]:
     """Errors as supple.method.measure defines them; frames by their numbers."""
     furthest = int(np.argmax(errors.greatest))
-    return {
+    shares = {
         "relative": errors.relative,
         "relative_to_deformation": errors.of_deformation,
         "relative_to_skinning": of_flesh,
+    }
+    return {
+        **shares,
+        "sternest": max((name for name in shares if shares[name] is not None), key=lambda name: shares[name] or 0.0),
         "worst_relative": float(errors.by_frame[errors.worst]),
         "worst_frame": track.rows[errors.worst].frame,
         "max_m": float(errors.greatest[furthest]),

@@ -11,7 +11,7 @@ from supple.scene.compare import Comparison, Entry
 from supple.scene.compare_facts import LIVELY
 from supple.scene.compare_pictures import Gallery
 from supple.scene.compare_plots import Plot
-from supple.scene.compare_words import say_kept, to_length, to_percent
+from supple.scene.compare_words import say_kept, tell_sternest, to_length, to_percent
 from supple.scene.timeline import tell_timeline
 
 __all__ = ["make_page"]
@@ -78,14 +78,14 @@ def _lead(main: Entry, told: Mapping[str, Any], facts: Mapping[str, Any]) -> str
     size = f"{facts['tetrahedra']:,} tetrahedra" if facts["tetrahedra"] else f"{facts['vertices']:,} vertices"
     return (
         f"{label} against {reference} over {facts['frames']} frames of {size}: "
-        f"{told['speedup']:.3g} times as fast, within {to_percent(told['error']['relative'])} of its motion."
+        f"{told['speedup']:.3g} times as fast, off by {tell_sternest(told['error'])}."
     )
 
 
 def _headline(told: Mapping[str, Any]) -> dict[str, Cell]:
     error = told["error"] or {}
     return {
-        "relative error of the run": to_percent(error.get("relative")),
+        "error of the run": tell_sternest(error) if error else None,
         "in the worst frame": to_percent(error.get("worst_relative")),
         "largest distance": to_length(error.get("max_m")),
         "speed-up": None if told["speedup"] is None else f"{told['speedup']:.3g} x",

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["say_kept", "summarise", "to_length", "to_percent"]
+__all__ = ["say_kept", "summarise", "tell_sternest", "to_length", "to_percent"]
+
+MEASURES = {
+    "relative": "of the motion",
+    "relative_to_deformation": "of the deformation",
+    "relative_to_skinning": "of the motion beside the bones",
+}
 
 
 def summarise(facts: Mapping[str, Any]) -> list[str]:
@@ -18,8 +24,8 @@ def summarise(facts: Mapping[str, Any]) -> list[str]:
         if error is None:
             continue
         lines.append(
-            f"{label}: relative error {to_percent(error['relative'])}, in the worst frame ({error['worst_frame']}) "
-            f"{to_percent(error['worst_relative'])}; largest distance {to_length(error['max_m'])} "
+            f"{label}: error {tell_sternest(error)}, in the worst frame ({error['worst_frame']}) "
+            f"{to_percent(error['worst_relative'])} of the motion; largest distance {to_length(error['max_m'])} "
             f"(frame {error['max_frame']}, vertex {error['max_vertex']})"
         )
         lines.append(
@@ -33,6 +39,11 @@ def summarise(facts: Mapping[str, Any]) -> list[str]:
     if facts["motion"]["lively"] is False:
         lines.append(f"at half time the kinetic energy is {to_percent(facts['motion']['kinetic_at_half'])} of its peak")
     return lines
+
+
+def tell_sternest(error: Mapping[str, Any]) -> str:
+    """The largest of the relative errors of a run, and what it is relative to."""
+    return f"{to_percent(error[error['sternest']])} {MEASURES[error['sternest']]}"
 
 
 def _say_judge(method: Mapping[str, Any]) -> str:

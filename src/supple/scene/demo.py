@@ -85,7 +85,8 @@ def _compare(demo: Demo, built: Built, listener: Listener, say: Say) -> tuple[Pa
     for line in summarise(facts):
         say(line)
     told = facts["methods"][0]
-    return page, {"speedup": told["speedup"], "error": told["error"] and told["error"]["relative"]}
+    error = told["error"]
+    return page, {"speedup": told["speedup"], "error": error and error[error["sternest"]]}
 
 
 def _draw(animation: Path) -> dict[Path, str]:

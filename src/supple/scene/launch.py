@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
@@ -18,7 +19,7 @@ from supple.scene.defaults import is_mesh_file, open_allowed
 from supple.scene.doctor import Finding, diagnose
 from supple.scene.method_table import MethodName
 from supple.scene.prepare import bare_name, default_model, prepare_scene
-from supple.scene.progress import Listener
+from supple.scene.progress import Listener, tell_span
 from supple.scene.record import probe_outputs
 from supple.scene.replay import check_events, load_events
 from supple.scene.run import RunResult, run_scene
@@ -46,6 +47,7 @@ class Launch:
     write_scene: Path | None = None
     json: Path | None = None  #: where the result is written for programs
     allow_code: bool = False  #: Python files that the scene names may be run
+    detailed: bool = False  #: say everything that was chosen, not three lines of it
 
 
 def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
@@ -70,22 +72,27 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     stage = set_stage(scene)
     check_events(events or {}, stage.drive, scene.time.frames)
     check_changes(scene, events or {})
-    for line in stage.describe():
+    for line in stage.describe() if asked.detailed else stage.summary():
         say(line)
     findings = refuse_errors(diagnose(stage))
     for finding in findings:
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
     built = prepare_scene(stage, listener, asked.source)
-    for line in built.solver.describe():
+    for line in built.solver.describe()[: None if asked.detailed else 1]:
         say(line)
+    begin = perf_counter()
     try:
         result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener, source=asked.source)
     except ConvergenceError:
         warn(f"the frames before the failure are kept in {', '.join(map(str, outputs))}")
         raise
-    for line in _closing_words(result, asked):
-        say(line)
+    if asked.detailed:
+        for line in (*tell_timeline(result.rows), *_tell_bodies_time(result)):
+            say(line)
+    for text in _find_unconverged(result):
+        warn(f"warning: {text}")
+    say(_closing_line(result, asked, perf_counter() - begin))
     return _result_facts(built, result, findings)
 
 
@@ -152,14 +159,16 @@ def save_scene(path: Path, scene: Scene, comment: str) -> None:
         path.write_text(write_toml(moved.keys(), comment), encoding="utf-8")
 
 
-def _closing_words(result: RunResult, asked: Launch) -> list[str]:
-    """What was done and where it lies."""
-    lines = [f"{result.ms_per_frame:.1f} ms per frame (median of {len(result.rows)})"] if result.rows else []
-    lines += [*tell_timeline(result.rows), *_tell_share(result), *_tell_exchange(result)]
-    lines += [f"wrote {path}" for path in (*result.files, result.timeline, result.model) if path is not None]
+def _closing_line(result: RunResult, asked: Launch, seconds: float) -> str:
+    """How many frames were simulated in what time, which files they are in, and what to do next."""
+    count = len(result.rows)
+    facts = [f"{result.ms_per_frame:.3g} ms each (median)", *tell_timeline(result.rows)[:1], *_tell_share(result)]
+    files = [str(path) for path in (*result.files, result.timeline, result.model) if path is not None]
+    done = f"{count} frame{'s' * (count != 1)} in {tell_span(seconds)} ({'; '.join(facts)}): wrote {', '.join(files)}"
     if result.stopped:
-        lines.append(f"stopped at frame {result.frame}; go on with  {_resume_command(asked)}")
-    return lines
+        return f"{done}; stopped at frame {result.frame}, go on with:  {_resume_command(asked)}"
+    film = result.files[0].with_suffix(".gif")
+    return f"{done}; next:  {shlex.join(['supple', 'render', str(result.files[0]), '-o', str(film)])}"
 
 
 def _tell_share(result: RunResult) -> list[str]:
@@ -174,22 +183,25 @@ def _tell_share(result: RunResult) -> list[str]:
     ]
 
 
-def _tell_exchange(result: RunResult) -> list[str]:
-    """What each of several bodies cost, and whether they came to terms with each other."""
+def _tell_bodies_time(result: RunResult) -> list[str]:
+    """What each of several bodies cost."""
     names = list(result.rows[0].body_contacts) if result.rows else []
-    if not names:
-        return []
     shares = [
-        f"{name} {sum(row.phases.get(name, 0.0) for row in result.rows) / len(result.rows):.1f} ms" for name in names
+        f"{label} {sum(row.phases.get(phase, 0.0) for row in result.rows) / len(result.rows):.1f} ms"
+        for label, phase in (*zip(names, names, strict=True), ("between them", "between bodies"))
     ]
-    shares.append(
-        f"between them {sum(row.phases.get('between bodies', 0.0) for row in result.rows) / len(result.rows):.1f} ms"
-    )
-    unsettled = sum(not row.contact_settled for row in result.rows)
-    left = (
-        f"; contact did not settle in {unsettled} of {len(result.rows)} frames: use more substeps" if unsettled else ""
-    )
-    return [f"a frame on average: {', '.join(shares)}{left}"]
+    return [f"a frame on average: {', '.join(shares)}"] if names else []
+
+
+def _find_unconverged(result: RunResult) -> list[str]:
+    """That contact did not converge, where it did not."""
+    rows = [row for row in result.rows if not row.contact_settled]
+    if not rows:
+        return []
+    return [
+        f"contact did not converge in {len(rows)} of {len(result.rows)} frames, first in frame {rows[0].frame}: "
+        "use more substeps"
+    ]
 
 
 def _resume_command(asked: Launch) -> str:

@@ -109,11 +109,18 @@ def _find_file(mark: FileName, name: str, folder: Path, source: str) -> str:
 
 
 def explain(errors: list[ErrorDetails], source: str) -> str:
-    """One sentence about the first error; a misspelt key comes first, for it explains a missing one."""
-    first = min(errors, key=lambda error: error["type"] != "extra_forbidden")
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    sentence = f"{source}: {_describe(first)}{more}"
-    return sentence if sentence.endswith("?") else f"{sentence}."
+    """All errors, a line each where there are several; misspelt keys come first."""
+    errors = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+    misspelt = [_describe(error) for error in errors if error["type"] == "extra_forbidden"]
+    explained = [
+        error
+        for error in errors
+        if error["type"] == "missing" and any(f"'{error['loc'][-1]}'" in text for text in misspelt)
+    ]
+    texts = list(dict.fromkeys(_describe(error) for error in errors if error not in explained))
+    if len(texts) == 1:
+        return f"{source}: {texts[0]}{'' if texts[0].endswith('?') else '.'}"
+    return "\n  ".join([f"{source} has {len(texts)} faults:", *texts])
 
 
 def _describe(error: ErrorDetails) -> str:

@@ -8,7 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
 
-__all__ = ["FrameRow", "Listener", "LogListener", "SilentListener", "StepRow", "TerminalListener", "pick_listener"]
+__all__ = [
+    "FrameRow",
+    "Listener",
+    "LogListener",
+    "SilentListener",
+    "StepRow",
+    "TerminalListener",
+    "pick_listener",
+    "tell_span",
+]
 
 
 @dataclass(frozen=True)
@@ -79,31 +88,43 @@ class SilentListener:
 
 
 class LogListener:
-    """Plain lines: every frame of a short run, about twenty of a long one unless `each` is asked for."""
+    """Plain lines; the frames are one line that grows by tenths, with the time left, or a line each."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.perf_counter, *, each: bool = False) -> None:
         self._stream, self._clock, self._each = stream, clock, each
         self._frames = self._done = 0
         self._unit, self._began = "frame", 0.0
+        self._growing = False  #: whether the last line has no end yet
 
     def say(self, text: str) -> None:
+        self.end()
         print(text, file=self._stream, flush=True)
 
     def begin(self, frames: int, unit: str = "frame") -> None:
+        self.end()
         self._frames, self._done, self._unit, self._began = frames, 0, unit, self._clock()
 
     def frame(self, row: FrameRow) -> None:
         self._done += 1
-        every = 1 if self._each else max(1, self._frames // 20)
-        if self._done % every == 0 or self._done == self._frames:
-            spent = self._clock() - self._began
-            left = spent / self._done * (self._frames - self._done)
-            did = f"{row.newton_iterations} Newton iterations"
-            if row.contacts:
-                did += f", {_count_contacts(row)} up to {1e3 * row.contact_depth:.3g} mm deep"
-            self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {did}, {_span(left)} left")
+        tenth = 10 * self._done // max(self._frames, 1)
+        if not self._each and tenth == 10 * (self._done - 1) // max(self._frames, 1):
+            return
+        left = tell_span((self._clock() - self._began) / self._done * (self._frames - self._done))
+        if not self._each:
+            start = ", " if self._growing else f"{self._frames} {self._unit}s: "
+            words = f"{start}{10 * tenth} %" + (f" ({left} left)" if tenth < 10 else "")
+            print(words, end="", file=self._stream, flush=True)
+            self._growing = True
+            return
+        did = f"{row.newton_iterations} Newton iterations"
+        if row.contacts:
+            did += f", {_count_contacts(row)} up to {1e3 * row.contact_depth:.3g} mm deep"
+        self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {did}, {left} left")
 
-    def end(self) -> None: ...
+    def end(self) -> None:
+        if self._growing:
+            self._growing = False
+            print(file=self._stream, flush=True)
 
 
 class TerminalListener:
@@ -162,8 +183,8 @@ def _count_contacts(row: FrameRow) -> str:
     return f"{row.contacts} contact{'s' * (row.contacts > 1)}"
 
 
-def _span(seconds: float) -> str:
+def tell_span(seconds: float) -> str:
     """A duration as a person says it."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.{1 if seconds < 9.95 else 0}f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -92,22 +92,39 @@ class Stage:
             f'units: "{scene.units}" ({scene.metres:g} m), {scene.up_axis} up. {UNITS_RULE}',
         ]
 
+    def summary(self) -> list[str]:
+        """What will run in two lines: the body, or the bodies, with materials; time and units."""
+        scene, time = self.scene, self.scene.time
+        bodies = [f"{name}: {_count_cells(one.mesh)}" for name, one in self.members.items()]
+        materials = ", ".join(describe_material(material) for material in dict.fromkeys(self.materials.values()))
+        colliders = len(self.drive.obstacles)
+        return [
+            (f"{len(bodies)} bodies: {', '.join(bodies)}" if bodies else f"{self._describe_size()}; {materials}")
+            + (f"; {colliders} collider{'s' * (colliders > 1)}" if colliders else ""),
+            f"time: {time.frames} frames of {1e3 / time.fps:.4g} ms ({time.fps:g} fps), "
+            f"steps of {1e3 * time.step:.4g} ms; units: {scene.units}, {scene.up_axis} up",
+        ]
+
     def _describe_body(self) -> list[str]:
         """Mesh, materials and contact."""
-        scene, mesh = self.scene, self.mesh
-        extents = " x ".join(f"{extent:.3g}" for extent in np.subtract(*reversed(mesh.bounds())))
-        held = len(self.body.pins.vertices)
-        drive, contact = self.drive, self.contact
+        scene, drive, contact = self.scene, self.drive, self.contact
         return [
             *self.source.notes,
-            f"body: {_count_cells(mesh)}, {len(mesh.vertices)} vertices ({held} pinned), "
-            f"{extents} m, {self.body.mass.sum():.3g} kg",
+            self._describe_size(),
             *(f"{name}: {describe_material(material)}" for name, material in self.materials.items()),
             *([describe_grading(*grade_tets(painted, self.marks))] if (painted := scene.material.painted) else []),
             *([] if drive.rigging is None else drive.rigging.describe()),
             *([] if self.body.stiffening is None else [describe_stiffness(self.body.stiffening)]),
             *([] if contact is None else [self._describe_contact(contact)]),
         ]
+
+    def _describe_size(self) -> str:
+        """How many cells and vertices there are, how large and how heavy the body is."""
+        extents = " x ".join(f"{extent:.3g}" for extent in np.subtract(*reversed(self.mesh.bounds())))
+        return (
+            f"body: {_count_cells(self.mesh)}, {len(self.mesh.vertices)} vertices "
+            f"({len(self.body.pins.vertices)} pinned), {extents} m, {self.body.mass.sum():.3g} kg"
+        )
 
     def _describe_contact(self, contact: ContactSettings) -> str:
         drive = self.drive
