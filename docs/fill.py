@@ -73,7 +73,7 @@ def linear_rule() -> str:
             "| problem | `direct` up to | above |",
             "| --- | --- | --- |",
             f"| dynamic | {scaled} | `pcg` |",
-            f"| static | {linear.DIRECT_BELOW_STATIC:,} unknowns | `amg` |",
+            "| static | any number | - |",
             f"| static, held, from {linear.TRIED_FROM_STATIC:,} unknowns on, where a trial load at rest takes no more "
             "iterations than the root of the unknowns | - | `pcg` |",
         ]

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supple.linalg.multigrid import Multigrid
 from supple.linalg.overlay import Merger, Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.pcg import ConjugateGradients
@@ -16,12 +15,11 @@ COUNT = 40
 POINTS = np.random.default_rng(4).normal(size=(COUNT, 3))
 B = np.random.default_rng(3).normal(size=3 * COUNT)
 
-Make = Callable[[BlockPattern], ReusedFactor | ConjugateGradients | Multigrid]
+Make = Callable[[BlockPattern], ReusedFactor | ConjugateGradients]
 SOLVERS: dict[str, Make] = {
     "direct": ReusedFactor,
     "one level": lambda pattern: ConjugateGradients(pattern, POINTS, two_levels=False),
     "two levels": lambda pattern: ConjugateGradients(pattern, POINTS),
-    "multigrid": lambda pattern: Multigrid(pattern, POINTS),
 }
 
 

@@ -362,13 +362,12 @@ def test_self_contact_moves_a_free_body_nowhere(block: Body) -> None:
 
 def test_linear_solvers_agree_on_contact() -> None:
     ends, body = {}, jaw()
-    for name in ("direct", "pcg", "amg"):
+    for name in ("direct", "pcg"):
         solver = FullSolver(body, linear_solver=name, tolerance=1e-6, contact=ContactSettings(self_contact=True))
         state, reports = close_jaw(solver, 4, 0.06)
         assert reports[-1].contacts > 0
         ends[name] = state.x
-    for name in ("pcg", "amg"):
-        assert np.abs(ends[name] - ends["direct"]).max() < 1e-5
+    assert np.abs(ends["pcg"] - ends["direct"]).max() < 1e-5
 
 
 @pytest.mark.parametrize("integrator", ["implicit_euler", "newmark"])

@@ -39,14 +39,13 @@ def tip(body: Body) -> int:
 @pytest.mark.parametrize("integrator", ["implicit_euler", "newmark", "static"])
 def test_linear_solvers_agree(body: Body, integrator: str) -> None:
     ends = {}
-    for name in ("direct", "pcg", "amg"):
+    for name in ("direct", "pcg"):
         solver = FullSolver(body, integrator=integrator, linear_solver=name, tolerance=1e-7)
         states, _ = simulate(solver, solver.start(interval(body, 0, 1, DOWN)), 0.01, 3, DOWN)
         ends[name] = states[-1].x
     scale = np.abs(ends["direct"] - body.mesh.vertices).max()
     assert scale > 1e-3
-    for name in ("pcg", "amg"):
-        assert np.abs(ends[name] - ends["direct"]).max() < 1e-4 * scale
+    assert np.abs(ends["pcg"] - ends["direct"]).max() < 1e-4 * scale
 
 
 @pytest.mark.parametrize("linear_solver", ["direct", "pcg"])
@@ -220,15 +219,3 @@ def test_pins_added_along_one_axis_leave_the_others_free(body: Body) -> None:
         state, _ = solver.step(state, interval(body, 0.01 * k, 0.01 * (k + 1), DOWN, events=events))
     assert state.x[point, 1] == body.mesh.vertices[point, 1]
     assert state.x[point, 0] != body.mesh.vertices[point, 0]
-
-
-def test_multigrid_gives_the_same_bytes_and_leaves_the_generator_alone(body: Body) -> None:
-    ends = []
-    for seed in (1, 2):
-        np.random.seed(seed)  # noqa: NPY002
-        expected = np.random.RandomState(seed).random_sample()
-        solver = FullSolver(body, integrator="static", linear_solver="amg")
-        state, _ = solver.step(solver.start(), interval(body, 0, 1, DOWN))
-        ends.append(state.x.tobytes())
-        assert np.random.random_sample() == expected  # noqa: NPY002
-    assert ends[0] == ends[1]

@@ -10,7 +10,6 @@ from supple.solve import linear, system
 from supple.solve.linear import (
     DIRECT_AT_LEAST,
     DIRECT_AT_MOST,
-    DIRECT_BELOW_STATIC,
     TRIED_FROM_STATIC,
     choose_linear_solver,
     most_trial_iterations,
@@ -24,27 +23,35 @@ def test_stiff_or_small_problems_are_solved_directly_and_soft_large_ones_iterati
     assert choose_linear_solver(DIRECT_AT_MOST + 1, reach=1e9)[0] == "pcg"
 
 
-def test_static_problems_are_solved_directly_until_multigrid_pays() -> None:
-    assert choose_linear_solver(DIRECT_BELOW_STATIC, reach=None)[0] == "direct"
-    assert choose_linear_solver(DIRECT_BELOW_STATIC + 1, reach=None)[0] == "amg"
+def test_static_problems_that_were_not_tried_are_solved_directly() -> None:
+    for unknowns in (1_000, 1_000_000):
+        assert choose_linear_solver(unknowns, reach=None)[0] == "direct"
 
 
 def test_a_trial_that_ends_soon_serves_statics_by_conjugate_gradients() -> None:
-    for unknowns in (TRIED_FROM_STATIC, 70_000, DIRECT_BELOW_STATIC + 1):
+    for unknowns in (TRIED_FROM_STATIC, 70_000, 200_000):
         most = most_trial_iterations(unknowns)
         name, reason = choose_linear_solver(unknowns, reach=None, tried=most)
         assert name == "pcg"
         assert f"{most} iterations" in reason
-        assert choose_linear_solver(unknowns, reach=None, tried=most + 1) == choose_linear_solver(unknowns, None)
+        name, reason = choose_linear_solver(unknowns, reach=None, tried=most + 1)
+        assert name == "direct"
+        assert f"more than {most} iterations" in reason
     assert choose_linear_solver(TRIED_FROM_STATIC - 1, reach=None, tried=1)[0] == "direct"
+
+
+def test_conjugate_gradients_serve_more_where_factors_cost_ten_times_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = choose_linear_solver(4_000, reach=200.0)[0], choose_linear_solver(4_000, None, tried=300)[0]
+    monkeypatch.setattr(linear, "load_mkl", lambda: None)
+    after = choose_linear_solver(4_000, reach=200.0)[0], choose_linear_solver(4_000, None, tried=300)[0]
+    assert (before, after) == (("direct", "direct"), ("pcg", "pcg"))
 
 
 @pytest.mark.parametrize(("held", "name"), [("core", "pcg"), ("end", "direct"), ("nowhere", "direct")])
 def test_flesh_about_bones_is_tried_and_found_easy_where_a_long_beam_is_not(
     monkeypatch: pytest.MonkeyPatch, held: str, name: str
 ) -> None:
-    for module in (system, linear):
-        monkeypatch.setattr(module, "TRIED_FROM_STATIC", 1000)
+    monkeypatch.setattr(linear, "TRIED_FROM_STATIC", 1000)
     mesh = fill_box((0.0, -0.5, -0.5), (24.0, 0.5, 0.5), elements=6000)
     x, y, z = mesh.vertices.T
     chosen = {"core": abs(y) + abs(z) < 0.3, "end": x < 0.3, "nowhere": x < -1.0}[held]

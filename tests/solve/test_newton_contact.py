@@ -58,16 +58,15 @@ def solve(body: Body, name: str, contact: ContactPotential | None) -> np.ndarray
     return found.x
 
 
-@pytest.mark.parametrize("name", ["pcg", "amg"])
-def test_every_linear_solver_leads_to_the_same_contact(body: Body, name: str) -> None:
+def test_every_linear_solver_leads_to_the_same_contact(body: Body) -> None:
     contact = join_ends(body)
     expected = solve(body, "direct", contact)
     size = np.abs(expected - body.mesh.vertices).max()
     assert np.abs(expected - solve(body, "direct", None)).max() > 0.1 * size
-    assert np.allclose(solve(body, name, contact), expected, atol=1e-6 * size)
+    assert np.allclose(solve(body, "pcg", contact), expected, atol=1e-6 * size)
 
 
-@pytest.mark.parametrize("name", ["direct", "pcg", "amg"])
+@pytest.mark.parametrize("name", ["direct", "pcg"])
 def test_locked_axes_stay_exactly_where_they_are(body: Body, name: str) -> None:
     x = solve(body, name, join_ends(body))
     rest, pins = body.mesh.vertices, body.pins

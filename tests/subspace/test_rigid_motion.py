@@ -6,7 +6,7 @@ import pytest
 from supple.cubature import frequency_errors, train_rule
 from supple.elastic import Body
 from supple.errors import TrainingError
-from supple.linalg.multigrid import rigid_modes
+from supple.linalg.rigid import rigid_modes
 from supple.material import StableNeoHookean
 from supple.mesh import fill_box
 from supple.subspace import Basis, diagonalise, linear_modes, modal_basis, principal_basis, remove_rigid

@@ -1,11 +1,13 @@
 """Sparse Cholesky factors of positive-definite matrices of one pattern; symbolic work is done once."""
 
 import ctypes
-import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from ctypes.util import find_library
 from functools import cache
 from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
 from typing import Any, Protocol
 
 import numba
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from supple.errors import ConvergenceError
 from supple.linalg.pattern import Pattern
 
-__all__ = ["Factor", "NotPositiveDefinite", "Pardiso", "SuperLU", "direct_solver"]
+__all__ = ["Factor", "NotPositiveDefinite", "Pardiso", "SuperLU", "direct_solver", "load_mkl"]
 
 FloatArray = NDArray[np.float64]
 
@@ -41,22 +43,29 @@ class Factor(Protocol):
 
 
 @cache
-def _load_mkl() -> Any:
-    """The library, found once."""
-    _tell_place()
-    import pypardiso
+def load_mkl() -> Any:
+    """Intel's MKL, found once; None where it is not installed, as on processors that are not x86."""
+    for place in _list_places():
+        with suppress(OSError, AttributeError):
+            library = ctypes.CDLL(place)
+            library.MKL_Set_Interface_Layer(0)  # 32-bit indices, whatever the environment says
+            library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
+            return library
+    return None
 
-    library = pypardiso.PyPardisoSolver(mtype=2).libmkl
-    library.MKL_CBWR_Set(2)  # the same bits from the same number of threads, together with setting 33
-    return library
 
-
-def _tell_place() -> None:
-    """Tell pypardiso where the library lies: looking for it through all that is installed takes a second or more."""
+def _list_places() -> Iterator[str]:
+    """Where MKL's library may be: its wheel, the environment's libraries, those of the system."""
     with suppress(PackageNotFoundError):
-        places = [file.locate() for file in files("mkl") or () if "mkl_rt" in file.name and file.suffix != ".lib"]
-        if places:
-            os.environ.setdefault("PYPARDISO_MKL_RT", str(places[0]))
+        yield from (str(file.locate()) for file in files("mkl") or () if _is_mkl(file.name))
+    for folder in ("lib", "Library/bin"):
+        yield from sorted(str(path) for path in Path(sys.prefix, folder).glob("*mkl_rt*") if _is_mkl(path.name))
+    with suppress(OSError):
+        yield from filter(None, [find_library("mkl_rt")])
+
+
+def _is_mkl(name: str) -> bool:
+    return "mkl_rt" in name and not name.endswith((".lib", ".a", ".pc"))
 
 
 class Pardiso:
@@ -68,7 +77,7 @@ class Pardiso:
     _PARALLEL_FROM = 5000  # unknowns; a smaller factor is done before the threads have met
 
     def __init__(self, pattern: Pattern) -> None:
-        self._library = _load_mkl()
+        self._library = load_mkl()
         self._threads = numba.get_num_threads() if pattern.size >= self._PARALLEL_FROM else 1
         self._pattern = pattern
         self._handle = np.zeros(64, np.int64)
@@ -123,9 +132,9 @@ class Pardiso:
 
 
 class SuperLU:
-    """SciPy's own factorisation, where MKL has no wheel: right, and an order of magnitude slower."""
+    """SciPy's own factorisation, where MKL is not installed: right, and many times slower."""
 
-    name = "SuperLU (slow: PARDISO is not installed)"
+    name = "SuperLU (slow: MKL is not installed)"
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
@@ -148,8 +157,5 @@ class SuperLU:
 
 
 def direct_solver(pattern: Pattern) -> Factor:
-    """PARDISO where it is installed, SuperLU elsewhere."""
-    try:
-        return Pardiso(pattern)
-    except ImportError:
-        return SuperLU(pattern)
+    """PARDISO where MKL is installed, SuperLU elsewhere."""
+    return SuperLU(pattern) if load_mkl() is None else Pardiso(pattern)

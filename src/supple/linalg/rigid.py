@@ -1,12 +1,21 @@
-"""The rigid motion x = c + R X that is nearest to how points have moved."""
+"""Rigid motions of points: small ones as columns, and the one x = c + R X that is nearest to how points have moved."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_rigid"]
+__all__ = ["fit_rigid", "rigid_modes"]
 
 FloatArray = NDArray[np.float64]
 _FLAT = 1e-6  # a second singular value below this share of the first leaves the turn open
+
+
+def rigid_modes(x: FloatArray) -> FloatArray:
+    """Translations and rotations of points x [m], shape (3 n, 6)."""
+    modes = np.zeros((len(x), 3, 6))
+    modes[:, range(3), range(3)] = 1.0
+    for column, axis in enumerate(np.eye(3), start=3):
+        modes[:, :, column] = np.cross(axis, x - x.mean(axis=0))
+    return modes.reshape(-1, 6)
 
 
 def fit_rigid(x: FloatArray, rest: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

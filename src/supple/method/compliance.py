@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from supple.elastic import Body
 from supple.linalg.direct import direct_solver
-from supple.linalg.multigrid import rigid_modes
+from supple.linalg.rigid import rigid_modes
 from supple.method.hyperreduced.solver import HyperReducedSolver
 from supple.method.posespace.solver import PoseSpaceSolver
 from supple.method.reduced.solver import ReducedSolver

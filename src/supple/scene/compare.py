@@ -208,11 +208,10 @@ def pick_full_solver(stage: Stage, listener: Listener) -> tuple[Contestant, dict
     This is a measurement, so here the clock may choose; a scene that names its linear solver is tried with that only.
     """
     named = stage.scene.method.linear_solver
-    iterative = "amg" if stage.scene.time.integrator == "static" else "pcg"
     trials: dict[str, float] = {}
     best: Contestant | None = None
     with announce_compilation(listener.say):
-        for name in ("direct", iterative) if named == "auto" else (named,):
+        for name in ("direct", "pcg") if named == "auto" else (named,):
             built = under_full(stage, name)
             time_first_frames(built, 1)
             spent = time_first_frames(built, TRIAL_FRAMES)

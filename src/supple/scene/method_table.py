@@ -39,9 +39,7 @@ class MethodTable(Section):
     newton_tolerance: float | None = Field(
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
     )
-    linear_solver: Literal["auto", "direct", "pcg", "amg"] = Field(
-        default="auto", description="how linear systems are solved"
-    )
+    linear_solver: Literal["auto", "direct", "pcg"] = Field(default="auto", description="how linear systems are solved")
     max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
     model: Annotated[str | None, FILE] = Field(
         default=None,

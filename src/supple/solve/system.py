@@ -10,9 +10,9 @@ from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.pcg import ConjugateGradients
 from supple.solve.linear import (
-    TRIED_FROM_STATIC,
     LinearSolver,
     choose_linear_solver,
+    is_worth_a_trial,
     make_linear_solver,
     most_trial_iterations,
 )
@@ -34,7 +34,7 @@ class System:
         self.solver_name, self.reason = linear_solver, "asked for"
         if linear_solver == "auto":
             is_held = self.unknowns < 3 * len(body.mass)
-            tried = self._try() if reach is None and is_held and self.unknowns >= TRIED_FROM_STATIC else None
+            tried = self._try() if reach is None and is_held and is_worth_a_trial(self.unknowns) else None
             self.solver_name, self.reason = choose_linear_solver(self.unknowns, reach, tried)
         self.is_stiff = False
         """Whether `matrix` is that of the present step, as it was at some positions."""

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from supple.elastic import EXACT, Body, StiffnessMap
 from supple.linalg.direct import Factor, direct_solver
-from supple.linalg.multigrid import rigid_modes
 from supple.linalg.orthonormal import orthonormalise
+from supple.linalg.rigid import rigid_modes
 
 __all__ = ["RestStiffness"]
 

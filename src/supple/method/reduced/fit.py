@@ -4,7 +4,7 @@ import numpy as np
 
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.linalg.multigrid import rigid_modes
+from supple.linalg.rigid import rigid_modes
 from supple.method.model import ReducedModel
 
 __all__ = ["refuse_unfit"]

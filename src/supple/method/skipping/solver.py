@@ -18,7 +18,7 @@ from supple.contact.result import Touch
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.linalg.multigrid import rigid_modes
+from supple.linalg.rigid import rigid_modes
 from supple.method.checks import check_duration, check_skipping
 from supple.method.full.solver import FullSolver
 from supple.method.model import ReducedModel
