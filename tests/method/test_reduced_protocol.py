@@ -400,7 +400,7 @@ def test_report_and_description_say_what_happened(body: Body, model: ReducedMode
     assert report.full_share == 0.0
     assert report.newton_iterations >= 1
     assert report.linear_iterations == 0
-    assert report.estimated_error == 0.017
+    assert (report.trained_error, report.estimated_error) == (0.017, None), "nothing is measured"
     assert 0.0 < report.residual <= 1e-4
     assert report.halvings == 0
     assert report.milliseconds["total"] > 0.0

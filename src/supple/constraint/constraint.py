@@ -51,6 +51,18 @@ class Constraint:
         """The energies over λ/2 of values S x, (e, p, 3): squared distances from the sets, (e,)."""
         return self._nearest(values.reshape(len(values), -1), None)[1]
 
+    def distances_of(self, values: FloatArray, members: NDArray[np.integer]) -> FloatArray:
+        """The energies over λ/2 of chosen elements, (m,), from values S x, (m p, 3); guided ones have two more rows,
+        edges of the triangle whose normal they look at."""
+        count, rows = len(members), self.stencils.rows
+        if not self.guided:
+            return self._nearest(values.reshape(count, 3 * rows), members)[1]
+        values = values.reshape(count, rows + 2, 3)
+        normals = np.cross(values[:, rows], values[:, rows + 1])
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        normals /= np.where(lengths > 0.0, lengths, 1.0)
+        return self._nearest(np.concatenate([values[:, :rows].reshape(count, -1), normals], axis=1), members)[1]
+
     def project_at(self, x: FloatArray, members: NDArray[np.integer] | None = None) -> FloatArray:
         """The projections at positions x [m], (n, 3)."""
         return self._nearest(self._seen(x, members), members)[0]

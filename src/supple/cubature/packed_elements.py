@@ -56,8 +56,20 @@ class PackedElements:
 
     def energy(self, q: FloatArray) -> float:
         """Elastic energy [J] at coordinates q (r,)."""
-        own = self.packed
-        return float(own.loops.energy(self.strain(q), own.table, own.bounds, 0))
+        return self.energy_of(self.strain(q))
+
+    def energy_of(self, F: FloatArray) -> float:
+        """Elastic energy [J] of deformation gradients F (9 c,)."""
+        return self.packed.energy_of(F)
+
+    def volume_ratios(self, F: FloatArray) -> FloatArray:
+        """Volume ratio J of every element, (c,), of deformation gradients F (9 c,)."""
+        return self.packed.volume_ratios(F)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Number of each element in the mesh, (c,)."""
+        return self.packed.ids
 
     def force(self, q: FloatArray) -> FloatArray:
         """Derivative of the energy by the coordinates, (r,)."""

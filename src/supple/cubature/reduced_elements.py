@@ -127,7 +127,15 @@ class ReducedElements:
 
     def energy(self, q: FloatArray) -> float:
         """Elastic energy [J] at coordinates q (r,)."""
-        return float(self.loops.energy(self.strain(q), self.table, self.bounds, 0))
+        return self.energy_of(self.strain(q))
+
+    def energy_of(self, F: FloatArray) -> float:
+        """Elastic energy [J] of deformation gradients F (9 c,)."""
+        return float(self.loops.energy(F, self.table, self.bounds, 0))
+
+    def volume_ratios(self, F: FloatArray) -> FloatArray:
+        """Volume ratio J of every element, (c,), of deformation gradients F (9 c,)."""
+        return np.asarray(np.linalg.det(F.reshape(-1, 3, 3)))
 
     def stress(self, F: FloatArray) -> FloatArray:
         """Stresses times volumes and weights [J], (9 c,), of deformation gradients F (9 c,)."""

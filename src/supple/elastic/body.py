@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
 from supple.elastic.pins import Pins
-from supple.elastic.rest_shape import FLAT
+from supple.elastic.rest_shape import FLAT, volume_ratios
 from supple.errors import MaterialError, MeshError
 from supple.material import Material
 from supple.mesh.tetmesh import TetMesh
@@ -159,7 +159,7 @@ class Body:
         """Volume ratio J of every tet, (m,); negative where it is inverted."""
         out = np.empty(len(self.mesh.tets))
         for part in self.parts:
-            out[part.ids] = np.linalg.det(part.deformation(x))
+            out[part.ids] = volume_ratios(x, part.tets, part.inverse)
         return out
 
     def can_rest(self, x: FloatArray) -> bool:

@@ -13,6 +13,7 @@ from supple.method.follow import follow_poses
 from supple.method.full.solver import FullSolver
 from supple.method.hyperreduced.model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced.solver import HyperReducedSolver
+from supple.method.measured import Measured
 from supple.method.model import ReducedModel
 from supple.method.posespace.model import PoseSpaceModel
 from supple.method.posespace.model import assemble as assemble_posespace
@@ -44,6 +45,7 @@ __all__ = [
     "FullState",
     "HyperReducedModel",
     "HyperReducedSolver",
+    "Measured",
     "Member",
     "OwnEvent",
     "PaperSkippingSolver",

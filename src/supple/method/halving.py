@@ -47,14 +47,14 @@ class Tally:
         milliseconds: dict[str, float],
         kind: Literal["full", "reduced", "hybrid"],
         full_share: float,
-        estimated_error: float | None = None,
+        trained_error: float | None = None,
     ) -> Report:
         """How the step went."""
         contacts = 0 if self.touching is None else len(self.touching)
         return Report(
-            milliseconds, self.newton, self.linear, kind, full_share, contacts, estimated_error, self.residual,
+            milliseconds, self.newton, self.linear, kind, full_share, contacts, None, self.residual,
             self.halvings, self.rounds, self.settled, self.touching, converged=self.converged,
-            linear_systems=self.systems, linear_longest=self.longest,
+            linear_systems=self.systems, linear_longest=self.longest, trained_error=trained_error,
         )  # fmt: skip
 
 

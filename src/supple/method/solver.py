@@ -1,6 +1,6 @@
 """The protocol that all methods share, so that one can be switched, compared and combined with another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.result import Touch
+from supple.method.measured import Measured
 from supple.solve import Inputs
 
-__all__ = ["Report", "Skip", "Solver"]
+__all__ = ["Report", "Skip", "Solver", "largest"]
 
 FloatArray = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -49,9 +50,9 @@ class Report:
     contacts: int = 0
     """That penetrate at the end of the step."""
     estimated_error: float | None = None
-    """Relative to the full solver; None where a method makes no estimate."""
-    residual: float = 0.0
-    """Of Newton's method, relative to the forces that act as the step begins."""
+    """Relative to the full solver, measured in this step or since the last full one; None where nothing is measured."""
+    residual: float | None = None
+    """Of Newton's method, relative to the forces that act as the step begins; None where it is not measured."""
     halvings: int = 0
     """The step was split up to 2**halvings times."""
     contact_rounds: int = 0
@@ -68,6 +69,14 @@ class Report:
     """That were solved in a region of full space and the subspace about it; 0 for methods that have none."""
     linear_longest: int = 0
     """The most iterations that one of them took."""
+    trained_error: float | None = None
+    """Of the model on held-out cases of its training; None without a model, and once the run has left what the model
+    was trained for."""
+
+
+def largest(values: Iterable[float | None]) -> float | None:
+    """The largest of those that are known; None where none is."""
+    return max((value for value in values if value is not None), default=None)
 
 
 class Solver(Protocol[State]):
@@ -86,6 +95,9 @@ class Solver(Protocol[State]):
 
     def to_full(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions [m], velocities [m/s] and accelerations [m/s²] of all vertices."""
+
+    def measure(self, state: State, inputs: Inputs) -> Measured:
+        """Energies and volume ratios at the end of `inputs`, at the method's own points."""
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

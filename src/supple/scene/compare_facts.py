@@ -72,6 +72,7 @@ def _tell_entry(comparison: Comparison, entry: Entry) -> dict[str, Any]:
         "within_tolerance": kept,
         "judged_by": judged_by,
         "estimated_error": max(estimates) if estimates else None,
+        "trained_error": entry.track.rows[-1].trained_error if entry.track.rows else None,
         "error": None if errors is None else _tell_errors(errors, entry.track, entry.of_flesh),
         "training": dict(entry.contestant.facts),
     }
@@ -101,9 +102,22 @@ def _tell_cost(track: Track) -> dict[str, Any]:
         "ms_per_frame": track.ms_per_frame,
         "median_ms": track.median_ms,
         "lift_ms_per_frame": float(track.lift_ms.mean()) if track.rows else 0.0,
+        "rest_ms_per_frame": float(track.rest_ms.mean()) if track.rows else 0.0,
         "phases_ms_per_frame": dict(track.phases),
         "newton_iterations": sum(row.newton_iterations for row in track.rows),
+        **_tell_volumes(track),
         "frame_ms": track.frame_ms.tolist(),
+    }
+
+
+def _tell_volumes(track: Track) -> dict[str, Any]:
+    """How many tets are inverted in the worst frame, the least volume ratio of any, and where that begins."""
+    known = [row for row in track.rows if row.min_jacobian is not None]
+    bad = [row for row in known if row.inverted]
+    return {
+        "inverted": max((row.inverted or 0 for row in known), default=None),
+        "min_jacobian": min((row.min_jacobian for row in known if row.min_jacobian is not None), default=None),
+        "first_inverted_frame": bad[0].frame if bad else None,
     }
 
 

@@ -127,7 +127,8 @@ def _error_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
         "of vertex": lambda error: str(error["max_vertex"]),
         "RMS in unit-cube units": lambda error: f"{error['rms_unit_cube']:.2g}",
     }
-    errors = [method["error"] for method in facts["methods"]]
+    methods = facts["methods"]
+    errors = [method["error"] for method in methods]
     rows: list[list[Cell]] = [
         [name, *(None if error is None else show(error) for error in errors)] for name, show in shown.items()
     ]
@@ -135,6 +136,13 @@ def _error_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
     if any(method["tolerance"] is not None for method in facts["methods"]):
         rows.append(["accuracy asked for", *(to_percent(method["tolerance"]) for method in facts["methods"])])
         rows.append(["kept here", *(say_kept(method) for method in facts["methods"])])
+    if any(method["min_jacobian"] is not None for method in methods):
+        rows.append(["inverted tets in the worst frame", *(method["inverted"] for method in methods)])
+        rows.append(["least volume ratio of a tet", *(_cell(method["min_jacobian"]) for method in methods)])
+    if any(method["trained_error"] is not None for method in methods):
+        rows.append(["error in training", *(to_percent(method["trained_error"]) for method in methods)])
+    if any(method["estimated_error"] is not None for method in methods):
+        rows.append(["error estimated on the way", *(to_percent(method["estimated_error"]) for method in methods)])
     if any(method["failure"] for method in facts["methods"]):
         rows.append(["failed", *(method["failure"] for method in facts["methods"])])
     return rows
@@ -149,6 +157,7 @@ def _cost_rows(facts: Mapping[str, Any]) -> list[list[Cell]]:
         for phase in phases
     ]
     rows.append(["positions of all vertices [ms per frame]", *(column["lift_ms_per_frame"] for column in columns)])
+    rows.append(["inputs, energies and checks [ms per frame]", *(column["rest_ms_per_frame"] for column in columns)])
     rows.append(["total [ms per frame]", *(column["ms_per_frame"] for column in columns)])
     rows.append(["median frame [ms]", *(column["median_ms"] for column in columns)])
     rows.append(["Newton iterations per frame", *(c["newton_iterations"] / facts["frames"] for c in columns)])

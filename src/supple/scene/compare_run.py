@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import IO, Any, cast, overload
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError, OutputError
 from supple.method import Report, Solver
+from supple.scene.monitor import Placed
 from supple.scene.progress import FrameRow, Listener
-from supple.scene.simulate import Simulated, simulate, start_scene
+from supple.scene.simulate import simulate, start_scene
 from supple.scene.stage import Built
 from supple.solve import Inputs
 
@@ -78,8 +80,13 @@ class Track:
 
     @property
     def frame_ms(self) -> FloatArray:
-        """All that every frame cost online: solving, and lifting the positions [ms], (t,)."""
-        return np.array([row.ms for row in self.rows]) + self.lift_ms
+        """All that every frame cost online by a clock: inputs, steps, positions of all vertices, checks [ms], (t,)."""
+        return np.array([row.frame_ms for row in self.rows], np.float64)
+
+    @property
+    def rest_ms(self) -> FloatArray:
+        """What of that went to inputs, energies and checks [ms], (t,)."""
+        return np.asarray(self.frame_ms - [row.ms for row in self.rows] - self.lift_ms, np.float64)
 
     @property
     def ms_per_frame(self) -> float:
@@ -116,16 +123,23 @@ def run_track(built: Built, listener: Listener) -> Track:
     start = built.solver.positions(begun.state).copy()
     kept, rows, lifts, failure = KeptFrames(len(start)), list[FrameRow](), list[float](), None
     listener.begin(built.scene.time.frames - begun.frame)
+    spent: list[float] = []
+
+    def lift(_: Built, frame: int, state: Any) -> Placed:
+        begin = time.perf_counter()
+        x = built.solver.positions(state)
+        spent.append(1e3 * (time.perf_counter() - begin))
+        return Placed(x)
+
     gc.collect()  # what compiling left would be swept out within a frame, which then took 0.2 s
     try:
-        for now in simulate(running, begun):
-            x, lift = _lift(built, now)
+        for now in simulate(running, begun, lift=lift):
             if now.row is not None:
                 listener.frame(now.row)
-            if now.row is not None and now.frame > 0:
-                kept.append(x)
+            if now.row is not None and now.placed is not None and now.frame > 0:
+                kept.append(now.placed.x)
                 rows.append(now.row)
-                lifts.append(lift)
+                lifts.append(spent[-1])
             else:
                 watched.reports.clear()
     except ConvergenceError as error:
@@ -145,20 +159,8 @@ def run_track(built: Built, listener: Listener) -> Track:
 
 def time_first_frames(built: Built, count: int) -> list[float]:
     """Milliseconds that each of the first frames costs, pre-roll included, positions of all vertices too."""
-    spent = []
-    for now in simulate(built):
-        _, lift = _lift(built, now)
-        spent.append(lift + (now.row.ms if now.row is not None else 0.0))
-        if len(spent) == count:
-            break
-    return spent
-
-
-def _lift(built: Built, now: Simulated) -> tuple[FloatArray, float]:
-    """Positions of all vertices [m], (n, 3), and the milliseconds it took to have them."""
-    begin = time.perf_counter()
-    x = built.solver.positions(now.state)
-    return x, 1e3 * (time.perf_counter() - begin)
+    frames = simulate(built, lift=lambda one, _, state: Placed(one.solver.positions(state)))
+    return [now.row.frame_ms or 0.0 for now in islice(frames, count) if now.row is not None]
 
 
 def _sum_phases(reports: Sequence[Report], frames: int) -> dict[str, float]:

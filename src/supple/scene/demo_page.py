@@ -48,7 +48,10 @@ def _add_plots(page: Page, result: RunResult) -> None:
         (
             "Energies of the body.",
             "energy [J]",
-            {"kinetic": [row.kinetic_energy for row in rows], "elastic": [row.elastic_energy for row in rows]},
+            {
+                "kinetic": [row.kinetic_energy or 0.0 for row in rows],
+                "elastic": [row.elastic_energy or 0.0 for row in rows],
+            },
         ),
         ("Solving time.", "ms per frame", {"ms": [row.ms for row in rows]}),
         (

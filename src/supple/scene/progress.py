@@ -39,12 +39,12 @@ class FrameRow:
 
     frame: int
     time: float  #: [s]
-    ms: float  #: milliseconds of solving
+    ms: float  #: milliseconds of its steps
     newton_iterations: int
-    residual: float
+    residual: float | None  #: None where a method measures none
     halvings: int
-    kinetic_energy: float  #: [J]
-    elastic_energy: float  #: [J]
+    kinetic_energy: float | None  #: [J], at the method's own points; None where nobody asked for it
+    elastic_energy: float | None  #: [J], likewise
     kind: str
     contacts: int = 0  #: that penetrate at the end
     contact_depth: float = 0.0  #: of the deepest of them [m]
@@ -56,7 +56,12 @@ class FrameRow:
     steps: tuple[StepRow, ...] = ()  #: of a method that skips steps
     phases: dict[str, float] = field(default_factory=dict)  #: milliseconds by what they were spent on
     full_share: float = 0.0  #: of the unknowns that were solved for in full space, at most
-    estimated_error: float | None = None  #: relative to the full solver, where a method estimates it
+    estimated_error: float | None = None  #: relative to the full solver, measured while it runs; None: not measured
+    trained_error: float | None = None  #: of the model on held-out cases; None once the run leaves what it was made for
+    frame_ms: float | None = None  #: milliseconds of the whole frame by a clock: steps, positions, checks, writing
+    work: float | None = None  #: done on the body by gravity and forces in the frame [J]; None where these changed
+    inverted: int | None = None  #: tets with a volume ratio of 0 or less; None in frames that do not place all vertices
+    min_jacobian: float | None = None  #: the least volume ratio of a tet, likewise
 
 
 class Listener(Protocol):

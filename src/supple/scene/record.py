@@ -19,6 +19,7 @@ from supple.io.character import Character
 from supple.io.load_character import load_character
 from supple.io.record_character import keeps_character
 from supple.mesh import Sheet
+from supple.scene.monitor import Placed
 from supple.scene.output_table import FIELDS
 from supple.scene.replay import EventLog
 from supple.scene.simulate import Simulated
@@ -154,11 +155,23 @@ class Recorder:
 
     def write(self, now: Simulated) -> None:
         """Write a frame that is due; frames of the pre-roll are not."""
-        if not self._writers or now.frame < 0 or now.frame % self._built.scene.output.every:
+        if not self._is_due(now.frame):
             return
         frame = self._frame(now)
         for writer in self._writers:
             writer.write(frame)
+
+    def lift(self, built: Built, frame: int, state: Any) -> Placed | None:
+        """All vertices of a frame that is due; None for others."""
+        if not self._is_due(frame):
+            return None
+        if "velocity" not in self._fields():
+            return Placed(built.solver.positions(state))
+        x, v, _ = built.solver.to_full(state)
+        return Placed(x, v)
+
+    def _is_due(self, frame: int) -> bool:
+        return bool(self._writers) and frame >= 0 and frame % self._built.scene.output.every == 0
 
     def keep_up(self, now: Simulated) -> None:
         """Save a checkpoint when one is due."""
@@ -198,15 +211,16 @@ class Recorder:
     def _frame(self, now: Simulated) -> Frame:
         """The frame with the fields that are asked for."""
         built = self._made(now.frame)
-        x, v, _ = built.solver.to_full(now.state)
-        asked = self._fields()
+        placed = now.placed or self.lift(built, now.frame, now.state)
+        assert placed is not None
+        x, asked = placed.x, self._fields()
         points = self._contact_fields(now, asked)
         time = now.frame / built.scene.time.fps
         return Frame(
             index=now.frame,
             time=time,
             positions=x,
-            velocities=v if "velocity" in asked else None,
+            velocities=placed.v,
             point_data=points,
             cell_data=self._strain_fields(now, x, asked),
             contacts=_list_contacts(now.touching) if points else None,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 
 from supple.errors import ConvergenceError
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
@@ -87,12 +88,14 @@ def _record_frames(
     listener.begin(last - start.frame)
     rows: list[FrameRow] = []
     try:
-        for now in simulate(built, start, events, versions):
+        for now in simulate(built, start, events, versions, recorder.lift):
+            begun = perf_counter()
             recorder.write(now)
             if now.row is not None:
-                rows.append(now.row)
-                timeline.add(now.row)
-                listener.frame(now.row)
+                row = replace(now.row, frame_ms=(now.row.frame_ms or 0.0) + 1e3 * (perf_counter() - begun))
+                rows.append(row)
+                timeline.add(row)
+                listener.frame(row)
             if request.asked and now.frame < last:
                 break
             recorder.keep_up(now)

@@ -124,5 +124,5 @@ def _row(number: int, end: float, report: Report) -> FrameRow:
     """A step as listeners know frames; energies are not asked for."""
     spent = report.milliseconds["total"]
     return FrameRow(
-        number, end, spent, report.newton_iterations, report.residual, report.halvings, 0.0, 0.0, report.kind
+        number, end, spent, report.newton_iterations, report.residual, report.halvings, None, None, report.kind
     )

@@ -309,7 +309,7 @@ class Player:
         now = take.find(self._seen) if self._seen >= take.first else take.now
         self._seen = now.frame
         built = take.versions.at(now.frame)
-        x = built.solver.positions(now.state)
+        x = built.solver.positions(now.state) if now.placed is None else now.placed.x
         values = self._find_values(now, x)
         words = self._doing, self._error, tuple(self._warned), self._field
         self.shown.put(

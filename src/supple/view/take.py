@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from supple.scene.crossing import make_check
+from supple.scene.monitor import Placed, RunMonitor
 from supple.scene.replay import EventLog
 from supple.scene.simulate import Simulated, go_on, start_scene
 from supple.scene.solvers import add_solver
@@ -32,7 +32,7 @@ class Take:
         self.log: EventLog = {}
         self.versions = Versions(built, self.log, remake)
         self.scene = self.versions.newest  #: with which it began
-        self._check = make_check(built)
+        self._monitor = RunMonitor(built, _place)
         self._held: dict[str, Grab] = {}
         kept = max(2, MEMORY // (STATE * len(built.mesh.vertices)))
         self._frames = deque([start_scene(built)], maxlen=kept)
@@ -94,5 +94,12 @@ class Take:
 
     def advance(self) -> Simulated:
         """Simulate one more frame."""
-        self._frames.append(go_on(self.versions, self.now, self.log.get(self.now.frame, ()), self._check))
-        return self.now
+        made = go_on(self.versions, self.now, self.log.get(self.now.frame, ()), self._monitor)
+        self._frames[-1] = self.now._replace(placed=None)  # states are kept, and small
+        self._frames.append(made)
+        return made
+
+
+def _place(built: Built, frame: int, state: Any) -> Placed:
+    """All vertices: every frame is shown."""
+    return Placed(built.solver.positions(state))

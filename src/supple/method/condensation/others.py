@@ -48,7 +48,7 @@ class Others:
         """A step of the coordinates alone."""
         end, report = self._tools.step_alone(state.below, inputs)
         tally.newton += report.newton_iterations
-        tally.residual = max(tally.residual, report.residual)
+        tally.residual = max(tally.residual, report.residual or 0.0)
         return state._replace(below=end, steps=state.steps + 1)
 
     def step_bare(self, state: CondensedState, inputs: Inputs, tally: Tally, watch: Stopwatch) -> CondensedState | None:
@@ -92,7 +92,7 @@ class Others:
             if (~rules.is_ruled(found) & (found.depth(x) > 0.0)).any():
                 return None
         tally.newton += report.newton_iterations
-        tally.residual, tally.rounds = max(tally.residual, report.residual), tally.rounds + report.contact_rounds
+        tally.residual, tally.rounds = max(tally.residual, report.residual or 0.0), tally.rounds + report.contact_rounds
         tally.settled, tally.touching = tally.settled and report.contact_settled, report.touching
         return ended
 
@@ -104,7 +104,7 @@ class Others:
         end, report = self._full.step(begin, inputs)
         tally.newton += report.newton_iterations
         tally.linear += report.linear_iterations
-        tally.residual = max(tally.residual, report.residual)
+        tally.residual = max(tally.residual, report.residual or 0.0)
         tally.touching = report.touching
         fields = self._full.to_full(end)
         motion = np.array([field[state.full] for field in fields])

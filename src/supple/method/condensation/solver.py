@@ -32,6 +32,7 @@ from supple.method.condensation.tools import Tools
 from supple.method.contact_samples import find_flesh
 from supple.method.full.solver import FullSolver
 from supple.method.halving import Tally, advance
+from supple.method.measured import Measured, measure_body
 from supple.method.model import ReducedModel
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
 from supple.method.skinned.model import SkinnedModel
@@ -165,6 +166,10 @@ class CondensationSolver:
     def to_full(self, state: CondensedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         x, v, a = (state.place(self._ground, level=level) for level in range(3))
         return x, v, a
+
+    def measure(self, state: CondensedState, inputs: Inputs) -> Measured:
+        x, v, _ = self.to_full(state)
+        return measure_body(self.body, x, v, state.live.forces(inputs.end.forces), state.live.stiffness)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

@@ -18,6 +18,7 @@ from supple.linalg.anderson import Anderson
 from supple.method.coupled.coupling import Coupling
 from supple.method.coupled.state import CoupledInputs, CoupledState, Member
 from supple.method.coupled.steps import Steps, add_reports
+from supple.method.measured import Measured, join_measured
 from supple.method.solver import Report
 from supple.solve import Inputs
 from supple.solve.stopwatch import Stopwatch
@@ -98,6 +99,13 @@ class CoupledSolver:
         x = [one.place.move(own[0]) for one, own in zip(self.members, found, strict=True)]
         v, a = ([one.place.turn(own[k]) for one, own in zip(self.members, found, strict=True)] for k in (1, 2))
         return np.concatenate(x), np.concatenate(v), np.concatenate(a)
+
+    def measure(self, state: CoupledState, inputs: Inputs) -> Measured:
+        """Of all bodies; tets have the numbers that they have among those of all."""
+        assert isinstance(inputs, CoupledInputs)
+        parts = zip(self.members, state.states, inputs.parts, strict=True)
+        found = [one.solver.measure(own, part) for one, own, part in parts]
+        return join_measured(found, [len(one.body.mesh.tets) for one in self.members])
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

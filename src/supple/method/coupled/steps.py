@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supple.contact.result import Touch, join_touches
 from supple.method.coupled.state import Member
-from supple.method.solver import Report
+from supple.method.solver import Report, largest
 from supple.solve import Inputs
 from supple.solve.stopwatch import Stopwatch
 
@@ -48,7 +48,6 @@ class Steps:
         reports = self._reports
         shown = [one.show(r.touching) for one, r in zip(self._members, reports, strict=True) if r.touching is not None]
         touching = join_touches([*shown, *(touch for touch in between if touch is not None)])
-        errors = [report.estimated_error for report in reports if report.estimated_error is not None]
         vertices = np.array([len(member.body.mass) for member in self._members])
         spent = watch.finish()
         return Report(
@@ -58,14 +57,15 @@ class Steps:
             "full" if all(report.kind == "full" for report in reports) else "hybrid",
             float(vertices @ [report.full_share for report in reports] / vertices.sum()),
             0 if touching is None else len(touching),
-            max(errors, default=None),
-            max(report.residual for report in reports),
+            largest(report.estimated_error for report in reports),
+            largest(report.residual for report in reports),
             max(report.halvings for report in reports),
             rounds + sum(report.contact_rounds for report in reports),
             settled and all(report.contact_settled for report in reports),
             touching,
             next((report.skip for report in reports if report.skip is not None), None),
             all(report.converged for report in reports),
+            trained_error=largest(report.trained_error for report in reports),
         )
 
 
@@ -77,7 +77,7 @@ def add_reports(first: Report, second: Report, wasted: Report) -> Report:
         milliseconds={name: sum(one.milliseconds[name] for one in reports) for name in second.milliseconds},
         newton_iterations=sum(one.newton_iterations for one in reports),
         linear_iterations=sum(one.linear_iterations for one in reports),
-        residual=max(first.residual, second.residual),
+        residual=largest((first.residual, second.residual)),
         halvings=1 + max(first.halvings, second.halvings),
         contact_rounds=sum(one.contact_rounds for one in reports),
         contact_settled=first.contact_settled and second.contact_settled,

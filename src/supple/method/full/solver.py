@@ -19,6 +19,7 @@ from supple.method.checks import check_duration, check_settings
 from supple.method.full.drag import find_drag, make_drag, take_along
 from supple.method.full.step import FullStep
 from supple.method.halving import Tally, advance
+from supple.method.measured import Measured, measure_body
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
 from supple.method.rig_carry import RigCarry
 from supple.method.rigged import Rest, RiggedBody
@@ -116,6 +117,10 @@ class FullSolver:
 
     def to_full(self, state: FullState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return state.x, state.v, state.a
+
+    def measure(self, state: FullState, inputs: Inputs) -> Measured:
+        body, live = self._body_at(inputs.end), state.live
+        return measure_body(body, state.x, state.v, live.forces(inputs.end.forces), live.stiffness)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

@@ -60,7 +60,7 @@ class Loads:
                 case PassingForce(vertices, weights, vector):
                     total += np.outer(self.U[vertices].T @ weights, vector)
                 case NodalForce(vertices, weights, vector):
-                    total += np.outer(self._spread(vertices, weights), vector)
+                    total += np.outer(self.spread(vertices, weights), vector)
                 case _:
                     total += self.U.T @ external_force((force,), self._positions.mass)
         return total
@@ -96,7 +96,8 @@ class Loads:
         )  # fmt: skip
         return Holds(key, sp.csr_array(rows), pinned, stiffness)
 
-    def _spread(self, vertices: NDArray[np.int32], weights: FloatArray) -> FloatArray:
+    def spread(self, vertices: NDArray[np.integer], weights: FloatArray) -> FloatArray:
+        """Uᵀw of weights at some vertices, (c,), kept for as long as the same arrays name them."""
         key = (id(vertices), id(weights))
         if key not in self._known:
             # The arrays are kept too, so that no others can get their numbers

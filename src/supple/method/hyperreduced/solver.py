@@ -7,6 +7,7 @@ evaluated in double precision, so that free flight keeps momentum.
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -19,11 +20,13 @@ from supple.contact.settings import ContactSettings
 from supple.errors import ConvergenceError, SceneError
 from supple.method.checks import check_duration
 from supple.method.hyperreduced.clusters import ClusterLoop
+from supple.method.hyperreduced.energy import SampledEnergy
 from supple.method.hyperreduced.loads import Loads
 from supple.method.hyperreduced.loop import LoopInputs, SampleLoop
 from supple.method.hyperreduced.model import HyperReducedModel, prepare_spaces
 from supple.method.hyperreduced.state import HyperReducedState
 from supple.method.hyperreduced.system import HyperReducedSystem
+from supple.method.measured import Measured, find_load_points
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
 from supple.method.solver import Arrays, Report
 from supple.solve.inputs import Inputs
@@ -135,6 +138,24 @@ class HyperReducedSolver:
     def to_full(self, state: HyperReducedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         lift = self.model.positions.lift
         return lift(state.q), lift(state.v), lift(state.a)
+
+    def measure(self, state: HyperReducedState, inputs: Inputs) -> Measured:
+        live, mass, q = state.live, self.model.mass, state.q
+        return Measured(
+            0.5 * float(np.vdot(state.v, mass @ state.v)),
+            live.stiffness * self._sampled.energy(q, live.volume),
+            self._sampled.volumes(q),
+            False,
+            find_load_points(
+                live.forces(inputs.end.forces),
+                lambda: (mass @ self.model.positions.constant) @ q,
+                lambda vertices, weights: self._loads.spread(vertices, weights) @ q,
+            ),
+        )
+
+    @cached_property
+    def _sampled(self) -> SampledEnergy:
+        return SampledEnergy(self.model)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

@@ -14,6 +14,7 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.halving import Tally, advance
+from supple.method.measured import Measured, check_volumes, find_load_points, kinetic_energy
 from supple.method.posespace.colliders import PoseColliders
 from supple.method.posespace.drive import PoseDrive
 from supple.method.posespace.gaps import Stops
@@ -75,6 +76,8 @@ class PoseSpaceSolver:
         kinds = ReducedElements.build(
             body, np.zeros((3 * len(body.mass), model.rank)), model.elements, np.ones(len(model.elements))
         )
+        self._kinds = kinds
+        self._cornered, self._corners = np.unique(model.corners, return_inverse=True)
         # A step fills G with that of its pose
         packed = pack_regions(model.owners, model.edges)
         self._tables = PoseTables.of(model, self._examples, body, kinds.bounds, packed)
@@ -131,6 +134,31 @@ class PoseSpaceSolver:
         """Velocities are those of the last step; accelerations, of which the state knows nothing, are 0."""
         x = self.positions(state)
         return x, (x - self._lift.place(state, when=1)) / state.step, np.zeros_like(x)
+
+    def measure(self, state: PoseSpaceState, inputs: Inputs) -> Measured:
+        live, model, w = state.live, self.model, state.w[0]
+        edges, rest = (
+            _edges_of(x[self._corners.reshape(-1, 4)])
+            for x in (self._lift.place(state, self._cornered), self.rig.positions(state.poses[0], self._cornered))
+        )
+        F = (edges @ np.linalg.inv(rest)).reshape(-1)
+        volumes = np.abs(np.linalg.det(rest)) / 6.0 * (w @ model.weights)
+        if len(model.stiffness):
+            volumes = volumes * np.exp(w @ np.log(model.stiffness))
+        elements = replace(self._kinds, table=np.vstack([volumes, model.moduli]))
+        mass = w @ model.masses
+        now, before = (self._lift.place(state, model.particles, when) for when in (0, 1))
+        return Measured(
+            0.0 if self.is_static else kinetic_energy(mass, (now - before) / state.step),
+            live.stiffness * elements.energy_of(F),
+            check_volumes(elements.volume_ratios(F), model.elements),
+            False,
+            find_load_points(
+                live.forces(inputs.end.forces),
+                lambda: mass @ now,
+                lambda vertices, weights: weights @ self._lift.place(state, vertices),
+            ),
+        )
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
@@ -249,6 +277,11 @@ class PoseSpaceSolver:
         external = external_force(state.live.forces(inputs.end.forces), self.body.mass)
         failure.terms = {"elastic force": self._rigged.at(inputs.end).forces(x), "external force": external}
         return failure
+
+
+def _edges_of(corners: FloatArray) -> FloatArray:
+    """Edges from the first corner of tets (c, 4, 3) to the others, as columns, (c, 3, 3)."""
+    return np.asarray((corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1))
 
 
 def _refuse_unfit(body: Body, rig: Rig, model: PoseSpaceModel) -> None:

@@ -16,6 +16,7 @@ from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.linalg.ldlt import LDLT
 from supple.method.checks import check_duration
+from supple.method.measured import Measured, find_load_points, kinetic_energy
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
 from supple.method.projective.global_step import GlobalStep
 from supple.method.projective.objective import Drag, StepObjective
@@ -155,6 +156,20 @@ class ProjectiveSolver:
 
     def to_full(self, state: ProjectiveState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return state.x, state.v, state.a
+
+    def measure(self, state: ProjectiveState, inputs: Inputs) -> Measured:
+        body, live, x = self.body, state.live, state.x
+        return Measured(
+            kinetic_energy(body.mass, state.v),
+            live.stiffness * sum(constraint.inflated(live.volume).energy(x) for constraint in body.constraints),
+            None,
+            False,
+            find_load_points(
+                live.forces(inputs.end.forces),
+                lambda: body.mass @ x,
+                lambda vertices, weights: weights @ x[vertices],
+            ),
+        )
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

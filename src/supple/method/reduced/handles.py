@@ -53,12 +53,16 @@ class Handles:
             case NodalForce(vertices, weights, vector):
                 if isinstance(force, PassingForce):
                     return self._point(vertices, weights), np.asarray(vector, np.float64)
-                key = (id(vertices), id(weights))
-                if key not in self._known:
-                    # The arrays are kept too, so that no others can get their numbers
-                    self._known[key] = (vertices, weights), self._point(vertices, weights)
-                return self._known[key][1], np.asarray(vector, np.float64)
+                return self.of_points(vertices, weights), np.asarray(vector, np.float64)
         raise SceneError(f"a force of kind {type(force).__name__} is unknown in a subspace: use the full solver.")
+
+    def of_points(self, vertices: NDArray[np.integer], weights: FloatArray) -> Handle:
+        """The weighted sum of some vertices, kept for as long as the same arrays name them."""
+        key = (id(vertices), id(weights))
+        if key not in self._known:
+            # The arrays are kept too, so that no others can get their numbers
+            self._known[key] = (vertices, weights), self._point(vertices, weights)
+        return self._known[key][1]
 
     def of_live(self, live: Live) -> Springs:
         """The user's grabs and pins."""

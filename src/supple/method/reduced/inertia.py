@@ -86,6 +86,17 @@ class Frames:
         shapes, turns, offset = field
         return tangent(self.A, self.sums, self.mass, self.rank, shapes, turns, offset, s, R)
 
+    def kinetic_energy(self, state: ReducedState) -> float:
+        """½ ∫ |v|² of the velocities of a state [J]."""
+        used = np.flatnonzero(state.turns[1].any(axis=(1, 2)))
+        shapes, turns, t = state.shapes[used], state.turns[1][used], state.offsets[1]
+        total = self.mass * (t @ t)
+        for shape, turn in zip(shapes, turns, strict=True):
+            total += 2.0 * t @ (turn @ (self.sums @ shape))
+            for other, second in zip(shapes, turns, strict=True):
+                total += np.vdot(turn.T @ second, (self.A @ other) @ shape)
+        return 0.5 * float(total)
+
     def inner(self, field: tuple[FloatArray, FloatArray, FloatArray], R: FloatArray) -> FloatArray:
         """UᵀM Rᵀ w of a field w = (shapes, turns, offset), (r,)."""
         shapes, turns, offset = field

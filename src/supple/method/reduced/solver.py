@@ -21,6 +21,7 @@ from supple.errors import SceneError
 from supple.method.checks import check_duration, check_settings
 from supple.method.halving import Tally, advance
 from supple.method.look_ahead import shorten
+from supple.method.measured import Measured, check_volumes, find_load_points
 from supple.method.model import ReducedModel
 from supple.method.novelty import Novelty
 from supple.method.reach import Reach
@@ -134,6 +135,27 @@ class ReducedSolver:
             return self.moving.field(state, 0), self.moving.field(state, 1), self.moving.field(state, 2)
         v, a = (self.model.basis.lift(state.shapes[k]) for k in (1, 2))
         return self.positions(state), v, a
+
+    def measure(self, state: ReducedState, inputs: Inputs) -> Measured:
+        live, rank = state.live, self.rank
+        if state.is_framed:
+            kinetic = self.moving.frames.kinetic_energy(state)
+            q, F = state.shapes[0, 1 : 1 + rank], self.strained @ state.shapes[0, 1 + rank :]
+        else:
+            kinetic, q, F = 0.5 * float(state.shapes[1] @ state.shapes[1]), state.shapes[0], np.zeros(())
+        elements = self._elements
+        F = F + elements.strain(q)
+        return Measured(
+            kinetic,
+            live.stiffness * elements.energy_of(F),
+            check_volumes(elements.volume_ratios(F), elements.ids),
+            False,
+            find_load_points(
+                live.forces(inputs.end.forces),
+                lambda: self._place_handle(self._handles.gravity, state),
+                lambda vertices, weights: self._place_handle(self._handles.of_points(vertices, weights), state),
+            ),
+        )
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
@@ -290,6 +312,14 @@ class ReducedSolver:
         if self._scaled[0] != factor:
             self._scaled = factor, self._elements.with_stiffness(factor)
         return self._scaled
+
+    def _place_handle(self, handle: Handle, state: ReducedState) -> FloatArray:
+        """Where a weighted sum of vertices is, (3,)."""
+        if state.is_framed:
+            turned = (turn @ (handle.J @ s) for turn, s in zip(state.turns[0], state.shapes, strict=True))
+            return np.asarray(handle.weight * state.offsets[0] + sum(turned))
+        J = handle.J[:, 1 : 1 + self.rank]
+        return np.asarray(handle.weight * self._centre + handle.J[:, 0] + J @ state.shapes[0])
 
     def rests(self, end: Moment) -> bool:
         """Whether the pins are where they are at rest."""

@@ -75,6 +75,14 @@ class Particles:
         points = self._rig.rest + (self._columns @ q).reshape(-1, 3)
         return np.asarray((placed.A @ points[:, :, None])[:, :, 0] + placed.t)
 
+    def kinetic_energy(self, v: FloatArray) -> float:
+        """½ Σ m |v|² [J] of velocities [m/s], (k, 3)."""
+        return 0.5 * float(self._mass @ v.ravel() ** 2)
+
+    def moment(self, x: FloatArray) -> FloatArray:
+        """Σ m x [kg m] of positions [m], (k, 3)."""
+        return np.asarray(self._mass[::3] @ x)
+
     def lag(self, placed: Placed, x: FloatArray, q: FloatArray) -> FloatArray:
         """Uᵀ Aᵀ M (x - φ(X + U q)), (r,), for positions x of the particles [m], (k, 3)."""
         apart = x - self.positions(placed, q)

@@ -25,6 +25,7 @@ from supple.method.articulated.model import ArticulatedModel
 from supple.method.checks import check_duration, check_settings, refuse_other_pins
 from supple.method.contact_samples import find_flesh
 from supple.method.halving import Tally, advance
+from supple.method.measured import Measured, check_volumes, find_load_points
 from supple.method.novelty import Novelty
 from supple.method.reach import Reach
 from supple.method.reduced.loads import STILL
@@ -128,6 +129,26 @@ class SkinnedSolver:
     def to_full(self, state: SkinnedState) -> tuple[FloatArray, FloatArray, FloatArray]:
         x = self.positions(state)
         return x, *lift_rates(self.rig, self.model.basis, state)
+
+    def measure(self, state: SkinnedState, inputs: Inputs) -> Measured:
+        live, q, particles = state.live, state.shapes[0], self._space.particles
+        elements = self._space.pose(state.pose)
+        F = elements.strain(q)
+        elastic = elements.energy_of(F)
+        if self._space.springs is not None:
+            elastic += 0.5 * float(q @ self._space.springs @ q)
+        x, v = state.particles
+        return Measured(
+            particles.kinetic_energy(v),
+            live.stiffness * elastic,
+            check_volumes(elements.volume_ratios(F), elements.ids),
+            False,
+            find_load_points(
+                live.forces(inputs.end.forces),
+                lambda: particles.moment(x),
+                lambda vertices, weights: weights @ self.positions(state, vertices),
+            ),
+        )
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

@@ -72,7 +72,7 @@ class FramedSteps:
         end, report = reached
         x, v, _ = solver.to_full(end)
         size = rms(x - self._body.mesh.vertices if self._static else v, self._body.mass)
-        return Taken(end, lambda: x, size, report.newton_iterations, report.residual, touching=report.touching)
+        return Taken(end, lambda: x, size, report.newton_iterations, report.residual or 0.0, touching=report.touching)
 
     def positions(self, state: SkippingState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Of all or of chosen vertices [m], (k, 3)."""

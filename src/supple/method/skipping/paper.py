@@ -15,6 +15,7 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.checks import check_duration, check_skipping, refuse_other_pins
 from supple.method.full.solver import FullSolver
+from supple.method.measured import Measured, measure_body
 from supple.method.skipping.carried import CarriedModels, Carrier
 from supple.method.skipping.paper_basis import Grower, Grown
 from supple.method.skipping.paper_dynamic import DynamicIntegrator
@@ -114,6 +115,10 @@ class PaperSkippingSolver:
 
     def to_full(self, state: PaperState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
+
+    def measure(self, state: PaperState, inputs: Inputs) -> Measured:
+        x, v, _ = self.to_full(state)
+        return measure_body(self.body, x, v, state.live.forces(inputs.end.forces), state.live.stiffness)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None

@@ -21,6 +21,7 @@ from supple.errors import SceneError
 from supple.linalg.rigid import rigid_modes
 from supple.method.checks import check_duration, check_skipping
 from supple.method.full.solver import FullSolver
+from supple.method.measured import Measured, measure_body
 from supple.method.model import ReducedModel
 from supple.method.skipping.carried import Carrier
 from supple.method.skipping.check import FullSpace
@@ -165,6 +166,10 @@ class SkippingSolver:
 
     def to_full(self, state: SkippingState) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._full.to_full(self._lift(state))
+
+    def measure(self, state: SkippingState, inputs: Inputs) -> Measured:
+        x, v, _ = self.to_full(state)
+        return measure_body(self.body, x, v, state.live.forces(inputs.end.forces), state.live.stiffness)
 
     def from_full(
         self, x: FloatArray, v: FloatArray, a: FloatArray, time: float = 0.0, *, pose: FloatArray | None = None
