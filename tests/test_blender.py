@@ -184,5 +184,5 @@ def test_errors_are_supples_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
         script.last_words("frame 1\n\nerror: mesh.file is missing: add it.\n") == "error: mesh.file is missing: add it."
     )
     assert "without a word" in script.last_words("")
-    with pytest.raises(FileNotFoundError, match="pip install supple"):
+    with pytest.raises(FileNotFoundError, match=r"pip install \."):
         script.find_supple("no-such-program")

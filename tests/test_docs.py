@@ -1,5 +1,6 @@
 """Every snippet of the documentation and of the README runs, and what they say about the code is so."""
 
+import ast
 import importlib
 import inspect
 import json
@@ -8,6 +9,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,8 @@ SOURCE = ROOT / "src" / "supple"
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guides/*.md")), ROOT / "README.md"]
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HOLE = "\0"  # where a value stands in a text
+INSTALL = re.compile(r"pip install (-e )?(\.|'\.\[[\w{}]+\]')(?![\w/])")  # in a checkout
 FILE_NAME = re.compile(r"# (\w+\.toml)")
 SMALL = {"frames": 2, "preroll": 1, "substeps": 2, "elements": 600, "resolution": 4, "frame": 1, "strip": 2, "cases": 2}
 BONES = """HIERARCHY
@@ -201,12 +205,6 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
                 perform(command.strip(), monkeypatch)
 
 
-def test_extras_that_pages_install_exist() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = {name for page in PAGES for name in re.findall(r"\.\[(\w+)\]'", page.read_text(encoding="utf-8"))}
-    assert named <= set(project["optional-dependencies"])
-
-
 @pytest.mark.parametrize("page", [named(page) for page in PAGES])
 def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -266,12 +264,53 @@ def test_every_paper_that_is_cited_is_in_the_bibliography() -> None:
     assert cited <= known
 
 
+def sentences() -> Iterator[list[str]]:
+    """Every text of the code, cut where a value is filled in."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [one.value if isinstance(one, ast.Constant) else None for one in node.values]
+                yield "".join(HOLE if part is None else part for part in parts).split(HOLE)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield [node.value]
+
+
+def may_say(parts: list[str], message: str) -> bool:
+    """Whether a text with short values filled in where it is cut can hold a message that spans one of the values."""
+    for before, after in pairwise(parts):
+        start = max((k for k in range(len(message)) if before.endswith(message[:k])), default=0)
+        stop = max((k for k in range(len(message)) if after.startswith(message[len(message) - k :])), default=0)
+        value = message[start : len(message) - stop]
+        if start and stop and re.fullmatch(r"[\w.]+( [\w.]+)?", value):
+            return True
+    return False
+
+
 def test_messages_of_the_trouble_page_are_those_of_the_code() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py")))
-    code = re.sub(r'"\s*\n\s*f?"', "", code)  # sentences that go on in the next line
+    code = list(sentences())
     messages = re.findall(r"^\| `([^`]+)` \|", (DOCS / "trouble.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(messages) > 15
-    assert [message for message in messages if message not in code] == []
+    plain = HOLE.join(part for parts in code for part in parts)
+    spanning = [message for message in messages if message not in plain]
+    assert [message for message in spanning if not any(may_say(parts, message) for parts in code)] == []
+    assert not any("{" in message for message in messages)
+
+
+def test_a_message_is_known_by_the_words_around_its_values() -> None:
+    parts = ["contacts did not settle in ", " rounds: use more"]
+    assert may_say(parts, "did not settle in 16 rounds")
+    assert not may_say(parts, "did not settle in {outcome.rounds} rounds")
+    assert not may_say(parts, "did not settle in 16 turns")
+
+
+def test_supple_is_installed_by_the_same_line_everywhere() -> None:
+    texts = [*PAGES, ROOT / "CONTRIBUTING.md", *SOURCE.rglob("*.py"), *ROOT.glob("examples/**/*.*")]
+    lines = [line for path in texts for line in re.findall(r"pip install ?.*", path.read_text(encoding="utf-8"))]
+    assert len(lines) > 10
+    assert [line for line in lines if not INSTALL.match(line)] == []
+    extras = {name for line in lines for name in re.findall(r"'\.\[(\w+)\]'", line)}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extras <= set(project["optional-dependencies"])
 
 
 def test_commands_page_lists_exactly_the_options_there_are() -> None:

@@ -36,7 +36,7 @@ def find_supple(given: str = "") -> str:
     found = shutil.which(given or "supple")
     if found is None:
         raise FileNotFoundError(
-            f"{given or 'supple'} is not found: install it with `pip install supple`, or give the path of the program"
+            f"{given or 'supple'} is not found: run `pip install .` in a checkout of supple, or give the program's path"
         )
     return found
 

@@ -50,7 +50,9 @@ class MissingExtra(SuppleError):
     """An optional part of supple that is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package '{package}': run  pip install 'supple[{extra}]'.")
+        super().__init__(
+            f"{purpose} needs the package '{package}': run  pip install '.[{extra}]'  in a checkout of supple."
+        )
 
 
 class SuppleWarning(UserWarning):

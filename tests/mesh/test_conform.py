@@ -92,7 +92,7 @@ def test_a_surface_with_a_hole_is_repaired_for_the_mesher(box, stand_in):
 def test_without_the_extra_its_name_is_told(box):
     if importlib.util.find_spec("wildmeshing") is not None:
         pytest.skip("wildmeshing is here")
-    with pytest.raises(MissingExtra, match=r"pip install 'supple\[mesh\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[mesh\]'"):
         conform(box.surface())
 
 

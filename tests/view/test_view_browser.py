@@ -368,7 +368,7 @@ def test_frames_and_events_are_kept_where_the_server_says(opened: Opened) -> Non
         opened.page.get_by_role("option", name=suffix, exact=True).click()
         opened.page.get_by_role("button", name="Save").click()
         if suffix == ".mp4" and find_spec("imageio_ffmpeg") is None:  # which is told, and no harm done
-            opened.page.get_by_text("supple[video]").first.wait_for(timeout=20_000)
+            opened.page.get_by_text("pip install '.[video]'").first.wait_for(timeout=20_000)
             (opened.folder / f"box-{number}.mp4").touch()
             continue
         opened.page.get_by_text(f"Saved box-{number}{suffix}").wait_for(timeout=20_000)

@@ -40,7 +40,7 @@ def mesh(
     elements
         Number of tetrahedra to aim at (default 5000).
     conforming
-        Keep to the surface, sharp edges included: needs the extra supple[mesh]; a surface it cannot take is repaired,
+        Keep to the surface, sharp edges included: needs the extra `mesh`; a surface it cannot take is repaired,
         then filled as without this.
     seconds
         Most time that the conforming mesher may take.

@@ -35,7 +35,8 @@ def open_server(guard: Guard, title: str) -> viser.ViserServer:
         server = Server(host=guard.host, port=guard.port, label=title, verbose=False)
     if not was_asked():  # of a viser that starts its server in another way: better none than one without a guard
         stop_server(server)
-        raise OutputError(f"viser {viser.__version__} cannot be guarded: install the version that supple[view] names.")
+        remedy = "run  pip install '.[view]'  in a checkout of supple"
+        raise OutputError(f"viser {viser.__version__} cannot be guarded: {remedy}.")
     guard.port = server.get_port()
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(189, 108, 82))
     server.gui.main_panel.dock_right()  # beside the body, not over it
