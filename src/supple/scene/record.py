@@ -163,8 +163,9 @@ class Recorder:
 
     def lift(self, built: Built, frame: int, state: Any) -> Placed | None:
         """All vertices of a frame that is due; None for others."""
-        if not self._is_due(frame):
-            return None
+        return self._place(built, state) if self._is_due(frame) else None
+
+    def _place(self, built: Built, state: Any) -> Placed:
         if "velocity" not in self._fields():
             return Placed(built.solver.positions(state))
         x, v, _ = built.solver.to_full(state)
@@ -211,9 +212,10 @@ class Recorder:
     def _frame(self, now: Simulated) -> Frame:
         """The frame with the fields that are asked for."""
         built = self._made(now.frame)
-        placed = now.placed or self.lift(built, now.frame, now.state)
-        assert placed is not None
-        x, asked = placed.x, self._fields()
+        asked, placed = self._fields(), now.placed
+        if placed is None or (placed.v is None and "velocity" in asked):
+            placed = self._place(built, now.state)
+        x = placed.x
         points = self._contact_fields(now, asked)
         time = now.frame / built.scene.time.fps
         return Frame(
