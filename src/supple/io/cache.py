@@ -32,6 +32,7 @@ from supple.io.replay_worn import WornCache, is_worn
 from supple.io.source import mesh_suffix
 from supple.io.usd_layers import USD_OUT
 from supple.io.usd_read import USD_SUFFIXES
+from supple.io.watched import WatchedWriter
 from supple.mesh import TetMesh, TriMesh
 
 __all__ = [
@@ -88,7 +89,8 @@ def open_writer(
     probe(file)
     make_folder(file)
     suffix = file.suffix.lower()
-    try:
+
+    def choose() -> FrameWriter:
         if character is not None and keeps_character(file, Path(character.file)):
             return CharacterWriter(file, mesh, info, character, render, resume_at, clip, tolerance)
         if suffix == ".npz":
@@ -100,6 +102,9 @@ def open_writer(
         if suffix in SURFACE_WRITERS:
             return SURFACE_WRITERS[suffix](file, mesh, info, render, resume_at)
         return UsdWriter(file, mesh, info, render, colliders or {}, resume_at, bodies)
+
+    try:
+        return WatchedWriter(choose())
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
 

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from supple.errors import OutputError
+from supple.io.process import HOST, is_running
 
-__all__ = ["make_folder", "part_path", "probe_folder", "remove_marked", "replacing", "write_atomically", "writing"]
+__all__ = [
+    "make_folder",
+    "part_path",
+    "probe_folder",
+    "remove_marked",
+    "remove_parts",
+    "replacing",
+    "write_atomically",
+    "writing",
+]
+
+PART = re.compile(rf"\..*\.part-{HOST}-(\d+)-[0-9a-f]{{8}}(\..*)?")  #: names of part files of this host
+STEM = 80  #: characters of a file's own name in that of its part file, which must not get too long
 
 REMEDIES = {
     errno.ENOSPC: "free some space or name a folder on another disk",
@@ -33,8 +48,17 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def part_path(path: Path) -> Path:
-    """Hidden neighbour of `path` with the same suffix that holds it while it is being written."""
-    return path.with_name(f".{path.stem}.part{path.suffix}")
+    """New name of a hidden neighbour of `path`, with the same suffix, that holds it while it is being written."""
+    return path.with_name(f".{path.stem[:STEM]}.part-{HOST}-{os.getpid()}-{secrets.token_hex(4)}{path.suffix}")
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove the part files that processes of this host have left in a folder and that run no more."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            part = PART.fullmatch(name)
+            if part is not None and not is_running(int(part[1])):
+                (folder / name).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -56,12 +80,16 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
 
 
 def probe_folder(path: Path) -> None:
-    """Refuse a `path` that is a directory or lies where no file can be made; leaves nothing behind."""
+    """Refuse a `path` that is a directory or lies where no file can be made; leaves nothing behind.
+
+    Part files that killed processes left there are removed.
+    """
     if path.is_dir():
         raise OutputError(f"{path} is a directory; name a file in it.")
     _check_parent(path)
     folder = path.parent if path.parent.exists() else path.parent.parent
-    trial = folder / f".{path.name}.probe"
+    remove_parts(folder)
+    trial = part_path(folder / path.name)
     try:
         with writing(path), trial.open("wb") as stream:
             stream.write(bytes(4096))  # a full disk takes the name but not the bytes

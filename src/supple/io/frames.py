@@ -75,6 +75,9 @@ class FrameWriter(Protocol):
     def write(self, frame: Frame) -> None:
         """Add a frame; its index is above the last one's."""
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in; all of it has to stay until `close`."""
+
     def close(self) -> None:
         """Finish the files; frames written are readable without it."""
 

@@ -88,6 +88,10 @@ class CharacterWriter:
         self._growing.write(frame)
         self._times.append(frame.time)
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return self._growing.files(index)
+
     def close(self) -> None:
         """Write the file and remove the PC2."""
         if not self._part.is_file():

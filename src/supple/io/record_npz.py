@@ -68,6 +68,10 @@ class NpzWriter:
         self._file.append({f"frame/{frame.index:04d}/{name}": values for name, values in arrays.items()})
         self._checks.last = frame.index
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (self._file.path,)
+
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()

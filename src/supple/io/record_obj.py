@@ -55,9 +55,13 @@ class ObjWriter:
         self._checks.accept(frame)
         head = self._info.to_json(frame=frame.index, time=frame.time)
         points = self._surface.lift(frame.positions) / self._info.metres_per_unit
-        file = self._path.with_name(f"{self._path.stem}.{frame.index:04d}{self._path.suffix}")
+        (file,) = self.files(frame.index)
         write_atomically(file, [MARK, head.encode(), b"\n", format_rows("v %r %r %r", points), self._faces])
         self._checks.last = frame.index
+
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (self._path.with_name(f"{self._path.stem}.{index:04d}{self._path.suffix}"),)
 
     def close(self) -> None:
         """Nothing is left to do: every file is whole."""

@@ -70,6 +70,10 @@ class Pc2Writer:
             stream.write(self._head())  # counts the frame, now that it is there
         self._checks.last = frame.index
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (self._path, mesh_path(self._path))
+
     def close(self) -> None:
         """Nothing is left to do: every frame is counted."""
 
@@ -121,6 +125,10 @@ class MddWriter:
         """Add the frame."""
         self._growing.write(frame)
         self._times.append(frame.time)
+
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (self._part, mesh_path(self._path))
 
     def close(self) -> None:
         """Write the MDD and remove the PC2."""

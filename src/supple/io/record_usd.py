@@ -93,6 +93,10 @@ class UsdWriter:
         self._codes = codes
         self._checks.last = frame.index
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (self._path, self._folder / STILL, self._folder / MANIFEST, self._file(index))
+
     def close(self) -> None:
         """Join the frames into one file; until then they lie in the folder beside it."""
         if self._closed:

@@ -64,6 +64,10 @@ class PvdWriter:
         self._series.add(frame.index, frame.time, self._pack_body(frame, note))
         self._checks.last = frame.index
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """What a written frame lies in."""
+        return (*self._series.files(index), *(file for side in self._beside.values() for file in side.files(index)))
+
     def close(self) -> None:
         """Nothing is left to do: every file is whole."""
 

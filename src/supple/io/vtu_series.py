@@ -43,6 +43,10 @@ class Series:
         write_listing(self._path, self._info, self._times | {index: time})
         self._times[index] = time
 
+    def files(self, index: int) -> tuple[Path, ...]:
+        """The list, and the file of a frame where it has one."""
+        return (self._path, *([frame_path(self._path, index)] if index in self._times else []))
+
 
 def _find_files(path: Path) -> dict[int, Path]:
     name = re.compile(re.escape(path.stem) + r"_(\d+)\.vtu")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import supple
 from supple.errors import FileFormatError, OutputError
-from supple.io.files import write_atomically
+from supple.io.files import remove_parts, write_atomically
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
 
@@ -99,18 +99,17 @@ def _stamp_code() -> list[str]:
 
 def _store(file: Path, arrays: Arrays) -> None:
     """Write the file whole or not at all; two processes may do so at once."""
-    own = file.with_name(f"{file.stem}-{os.getpid()}.npz")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(own, pack_npz(arrays))
-        own.replace(file)
+        write_atomically(file, pack_npz(arrays))
         _make_room(file.parent)
     except (OSError, OutputError):
         return
 
 
 def _make_room(folder: Path) -> None:
-    """Remove what was not used for longest while there is too much."""
+    """Remove what killed processes left, and what was not used for longest while there is too much."""
+    remove_parts(folder)
     files = sorted((stat.st_mtime_ns, stat.st_size, file) for file in folder.glob("*.npz") for stat in [file.stat()])
     spare = sum(size for _, size, _ in files) - MOST
     for _, size, file in files:

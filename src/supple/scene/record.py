@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,8 +17,12 @@ from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
 from supple.io.character import Character
 from supple.io.load_character import load_character
+from supple.io.lock import locked
 from supple.io.record_character import keeps_character
+from supple.io.refuge import refuges
+from supple.io.watched import OutputRemovedError
 from supple.mesh import Sheet
+from supple.scene.kept import cache_folder
 from supple.scene.monitor import Placed
 from supple.scene.output_table import FIELDS
 from supple.scene.replay import EventLog
@@ -115,12 +119,19 @@ class Recorder:
         self.files = tuple(outputs)
         self._built, self._versions = built, versions
         self._stamp = stamp_run(built, events or {})
-        self._checkpoint = checkpoint_path(outputs)
+        beside = checkpoint_path(outputs)
+        #: where a checkpoint may lie, best first
+        self._checkpoints = [] if beside is None else [beside, *refuges(beside, cache_folder())]
         probe_outputs(outputs)
-        self.resumed = self._load() if resume else None  #: where the run goes on
-        with ExitStack() as opened:
-            self._writers = [self._open(path, opened) for path in outputs]
-            self._stack = opened.pop_all()  # from here on they stay open; had one failed, all were closed
+        with ExitStack() as taken:
+            taken.enter_context(locked(outputs))
+            self.resumed = self._load() if resume else None  #: where the run goes on
+            if not resume:
+                self.discard_checkpoint()  # of an earlier run, whose frames go now
+            with ExitStack() as opened:
+                self._writers = [self._open(path, opened) for path in outputs]
+                self._stack = opened.pop_all()  # from here on they stay open; had one failed, all were closed
+            self._locks = taken.pop_all()
 
     def _open(self, path: Path, opened: ExitStack) -> FrameWriter:
         """A writer that goes on where the run does; its closing is left to `opened`."""
@@ -146,7 +157,17 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.close()
+        except OutputError:
+            if kind is None:  # else what went wrong before is what matters
+                raise
+        finally:
+            self._locks.close()
+
+    def close(self) -> None:
+        """Finish the files; further frames are not taken."""
         self._stack.close()
 
     def _made(self, frame: int) -> Built:
@@ -181,29 +202,58 @@ class Recorder:
             self.save(now)
 
     def save(self, now: Simulated) -> Path | None:
-        """Save a checkpoint of this frame; where it lies, or None for a run without outputs."""
-        if self._checkpoint is not None:
-            arrays = self._made(now.frame).solver.pack(now.state)
-            save_checkpoint(self._checkpoint, arrays, {"stamp": self._stamp, "frame": now.frame})
-        return self._checkpoint
+        """Save a checkpoint of this frame; where it lies, or None for a run without outputs.
+
+        Where the folder of the outputs takes none, it lies where there is room.
+        """
+        if not self._checkpoints:
+            return None
+        arrays = self._made(now.frame).solver.pack(now.state)
+        failure: OutputError | None = None
+        for path in self._checkpoints:
+            try:
+                if failure is not None:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                save_checkpoint(path, arrays, {"stamp": self._stamp, "frame": now.frame})
+                return path
+            except (OutputError, OSError) as error:
+                failure = failure or OutputError(str(error))
+        assert failure is not None
+        raise failure
+
+    def rescue(self, now: Simulated | None, error: OutputError) -> OutputError:
+        """What to say where writing has failed; the last state whose frames are all written is kept, if possible."""
+        if isinstance(error, OutputRemovedError):
+            return error
+        with suppress(OutputError):
+            kept = None if now is None else self.save(now)
+            if now is not None and kept is not None:
+                return OutputError(f"{error} Frame {now.frame} is kept in {kept}: go on with  --resume  then.")
+        older = [str(path) for path in self._checkpoints if path.exists()]
+        after = f"Go on from {older[0]} with  --resume  then." if older else "No checkpoint could be saved anywhere."
+        return OutputError(f"{error} {after}")
 
     def discard_checkpoint(self) -> None:
-        """Remove the checkpoint of a run that is done."""
-        if self._checkpoint is not None:
-            self._checkpoint.unlink(missing_ok=True)
+        """Remove the checkpoints of a run that is done."""
+        for path in self._checkpoints:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def _load(self) -> Simulated:
         """The frame and state of this run's checkpoint."""
-        path = self._checkpoint
-        if path is None:
+        if not self._checkpoints:
             raise OutputError("a run without output leaves no checkpoint to resume: give the output it had.")
-        if not path.exists():
+        there = [file for file in self._checkpoints if file.exists()]
+        if not there:
+            path = self._checkpoints[0]
             raise OutputError(f"{path} does not exist, so there is nothing to resume: run without --resume.")
-        arrays, meta = load_checkpoint(path)
-        if meta.get("stamp") != self._stamp:
+        found = [(file, *load_checkpoint(file)) for file in there]
+        fitting = [one for one in found if one[2].get("stamp") == self._stamp]
+        if not fitting:
             raise OutputError(
-                f"{path} was left by another scene, mesh or replay log: run without --resume to start afresh."
+                f"{there[0]} was left by another scene, mesh or replay log: run without --resume to start afresh."
             )
+        path, arrays, meta = max(fitting, key=lambda one: int(one[2]["frame"]))
         frame, last = int(meta["frame"]), self._built.scene.time.frames
         if frame > last:
             raise OutputError(f"{path} is already at frame {frame}, past the last one, {last}: ask for more frames.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from supple.errors import ConvergenceError
+from supple.errors import ConvergenceError, OutputError
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
 from supple.scene.prepare import prepare_scene, save_learned
@@ -63,8 +63,8 @@ def run_scene(
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,
         Recorder(built, outputs, resume=resume, events=events, versions=versions) as recorder,
-        Timeline(outputs, recorder.resumed, built.scene.time.step) as timeline,
     ):
+        timeline = Timeline(outputs, recorder.resumed, built.scene.time.step)
         try:
             return _record_frames(versions, recorder, timeline, log, listener, request)
         finally:
@@ -82,12 +82,14 @@ def _record_frames(
     """Simulate what is left to do, recording each frame."""
     built = versions.newest
     last = built.scene.time.frames
+    written = recorder.resumed  # the last state whose frames are all in the files
     start = now = recorder.resumed or start_scene(built)
-    if recorder.resumed is None:
-        recorder.write(start)
-    listener.begin(last - start.frame)
     rows: list[FrameRow] = []
     try:
+        if recorder.resumed is None:
+            recorder.write(start)
+        written = start
+        listener.begin(last - start.frame)
         for now in simulate(built, start, events, versions, recorder.lift):
             begun = perf_counter()
             recorder.write(now)
@@ -96,14 +98,20 @@ def _record_frames(
                 rows.append(row)
                 timeline.add(row)
                 listener.frame(row)
+            written = now
             if request.asked and now.frame < last:
                 break
             recorder.keep_up(now)
+        if now.frame < last:
+            checkpoint = recorder.save(now)
+            recorder.close()
+            return RunResult(now.frame, True, recorder.files, checkpoint, tuple(rows), timeline.file)
+        learned = save_learned(versions.at(now.frame), now.state, listener)
+        recorder.close()
     except ConvergenceError:
-        recorder.save(now)
+        recorder.save(written or now)
         raise
-    if now.frame < last:
-        return RunResult(now.frame, True, recorder.files, recorder.save(now), tuple(rows), timeline.file)
+    except OutputError as error:
+        raise recorder.rescue(written, error) from error
     recorder.discard_checkpoint()
-    learned = save_learned(versions.at(now.frame), now.state, listener)
     return RunResult(now.frame, False, recorder.files, None, tuple(rows), timeline.file, learned)

@@ -6,24 +6,25 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from supple.errors import FileFormatError
-from supple.io.files import writing
+from supple.io.files import write_atomically, writing
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.simulate import Simulated
 
 __all__ = ["Timeline", "tell_timeline"]
 
 SCHEMA = "supple timeline 1"
+TAIL = b"]}"  #: how the file ends
 WIDTH = 72  #: characters of a strip
 FULL, MIXED, REDUCED = "#", "+", "."
 
 
 class Timeline:
-    """The steps of a run, written beside its first output when the run ends, however it ends (it is a context).
+    """The steps of a run, written beside its first output frame by frame: the file is whole after each.
 
     A run that goes on keeps what it left before; one of a method that skips no steps leaves nothing.
     """
@@ -31,31 +32,45 @@ class Timeline:
     def __init__(self, outputs: Sequence[Path], resumed: Simulated | None, duration: float) -> None:
         """For steps of `duration` [s]; `resumed` is where the run goes on."""
         self._path = outputs[0].with_name(f"{outputs[0].name}.timeline.json") if outputs else None
-        self._duration = duration
-        self._steps: list[dict[str, Any]] = []
+        self._head = json.dumps({"schema": SCHEMA, "step_s": duration})[:-1] + ', "steps": ['
+        self._end = 0  # of the last step in the file [bytes]; 0 before there is one
         if self._path is not None and self._path.exists():
-            if resumed is not None:
-                self._steps = [step for step in _load(self._path) if step["frame"] <= resumed.frame]
-            else:
-                self._path.unlink()  # of another run
+            before = [] if resumed is None else [s for s in _load(self._path) if s["frame"] <= resumed.frame]
+            with writing(self._path):
+                self._path.unlink()  # of another run, or beyond where this one goes on
+            self._append(before)
 
     @property
     def file(self) -> Path | None:
         """Where it is written; None where there is nothing to write."""
-        return self._path if self._steps else None
+        return self._path if self._end else None
 
     def add(self, row: FrameRow) -> None:
         """Take in the steps of a frame."""
-        self._steps += [{"frame": row.frame, **asdict(step)} for step in row.steps]
+        self._append([{"frame": row.frame, **asdict(step)} for step in row.steps])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            text = json.dumps({"schema": SCHEMA, "step_s": self._duration, "steps": self._steps})
-            with writing(self.file):
-                self.file.write_text(text, encoding="utf-8")
+    def _append(self, steps: Sequence[dict[str, Any]]) -> None:
+        """Write steps behind those that are there."""
+        if self._path is None or not steps:
+            return
+        new = ", ".join(map(json.dumps, steps)).encode()
+        if not self._end:
+            whole = self._head.encode() + new
+            write_atomically(self._path, [whole, TAIL])
+            self._end = len(whole)
+            return
+        with writing(self._path), self._path.open("r+b", buffering=0) as stream:
+            stream.seek(self._end)
+            left = memoryview(b", " + new + TAIL)
+            try:
+                while left:
+                    left = left[stream.write(left) :]
+            except OSError:  # a full disk: leave what was there
+                stream.seek(self._end)
+                stream.write(TAIL)
+                stream.truncate()
+                raise
+        self._end += len(b", " + new)
 
 
 def _load(path: Path) -> list[dict[str, Any]]:
