@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.mesh import TetMesh
 from supple.rig.biharmonic_weights import biharmonic_weights
 from supple.rig.heat_weights import heat_weights

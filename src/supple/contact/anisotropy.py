@@ -1,8 +1,9 @@
 """Vectors and tensors told apart along and across a normal."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["build_tensor", "split"]
 

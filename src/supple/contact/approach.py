@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.collider import Closest, Collider
@@ -11,6 +10,7 @@ from supple.contact.contacts import Contacts
 from supple.contact.sets import join
 from supple.contact.sides import lead_through
 from supple.contact.touch import freeze
+from supple.linalg.jit import njit
 from supple.solve.inputs import Inputs
 
 __all__ = ["approach_colliders", "hold_up"]

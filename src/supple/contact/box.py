@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.mesh import TriMesh
 
 __all__ = ["Box", "closest_in_box"]

@@ -6,12 +6,12 @@ depend on when a list was made.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from supple.contact.hierarchy import BoxTree, cross_trees
 from supple.contact.neighbourhood import Neighbourhood
+from supple.linalg.jit import njit
 from supple.linalg.rigid import fit_rigid
 from supple.linalg.vectors import copy_into
 

@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.mesh import TriMesh
 
 __all__ = ["Closest", "Collider", "check_lengths", "point_away"]

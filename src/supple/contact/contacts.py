@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.places import read
+from supple.linalg.jit import njit
 
 __all__ = ["SELF", "Contacts"]
 

@@ -6,7 +6,8 @@ looked for that the law of contact asks for: the springs of Eq. (6) of [TOK14] a
 """
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["solve_forces"]
 

@@ -4,10 +4,10 @@ A vertex on the rim of a block has triangles on the side faces as well, which be
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.touched import Fans, area_vector
+from supple.linalg.jit import njit
 
 __all__ = ["facing_shares"]
 

@@ -1,8 +1,7 @@
 """Compiled loops over vertices near a collider: which may have gone through it, and the contacts of all."""
 
-from numba import njit
-
 from supple.contact.sides import TURNED
+from supple.linalg.jit import njit
 
 __all__ = ["find_turned", "freeze_near"]
 

@@ -8,8 +8,9 @@ is six numbers in a row: its lowest corner, then its highest.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["BoxTree", "LeafPairs", "cross_trees"]
 

@@ -5,11 +5,12 @@ rest surface ([TOK14] 5.1).
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from supple.contact.neighbourhood import Neighbourhood, are_kin, is_beside, may_touch
 from supple.contact.rest_surface import RestSurface, closest_point, find_nearest
+from supple.linalg.jit import njit
 
 __all__ = ["FLAT", "ON_FACE", "come_through", "find_inside"]
 

@@ -9,11 +9,11 @@ measured, and only clusters that have truly moved so far are listed again, again
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.candidates import Candidates
 from supple.contact.places import Moment, Places
+from supple.linalg.jit import njit
 
 __all__ = ["LazyCandidates", "Near"]
 

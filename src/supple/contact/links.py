@@ -1,7 +1,8 @@
 """Compiled loops that gather rows and compliances of contacts."""
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["couple", "gather_columns", "gather_compliances", "gather_rows", "look", "push", "start_contacts"]
 

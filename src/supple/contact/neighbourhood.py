@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.mesh.adjacency import unique_edges
 from supple.mesh.tetmesh import TetMesh
 

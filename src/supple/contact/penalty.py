@@ -9,10 +9,10 @@ without a new detection.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.anisotropy import build_tensor, split
+from supple.linalg.jit import njit
 
 __all__ = ["Penalty"]
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.hierarchy import BoxTree
+from supple.linalg.jit import njit
 from supple.mesh.tetmesh import TetMesh
 
 __all__ = ["RestSurface", "closest_point", "closest_weights", "find_nearest", "weigh_closest"]

@@ -7,13 +7,13 @@ was at to the nearest one; whether it is behind that is the Heaviside test.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.facing import facing_shares
 from supple.contact.neighbourhood import Neighbourhood
 from supple.contact.self_contact import SelfContact
 from supple.contact.touched import BEYOND, Fans, drop_one, project, project_one
+from supple.linalg.jit import njit
 
 __all__ = ["OPEN", "Seen", "Skin", "list_reads", "look_closely", "slide_on"]
 

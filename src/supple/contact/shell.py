@@ -1,11 +1,12 @@
 """Vertices in front of a surface of the body they belong to, as near as its thickness."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from supple.contact.neighbourhood import Neighbourhood, are_kin, is_beside, may_touch
 from supple.contact.touched import Fans, approach, area_vector
+from supple.linalg.jit import njit
 
 __all__ = ["find_before"]
 

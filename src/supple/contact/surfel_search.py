@@ -7,8 +7,8 @@ that are smaller and slower, so that a limb that swings costs a wide search for 
 import math
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.linalg.small import point
 
 __all__ = ["face", "find_discs"]

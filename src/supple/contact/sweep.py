@@ -10,8 +10,8 @@ u = C x - base is how far contacts have moved since the step began, as seen from
 """
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.linalg.row_sums import add_rows
 
 __all__ = ["evaluate", "hold", "press", "settle", "spread", "sweep"]

@@ -8,12 +8,12 @@ through.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.inside import FLAT, ON_FACE, come_through
 from supple.contact.rest_surface import RestSurface
 from supple.contact.self_contact import SelfContact
+from supple.linalg.jit import njit
 
 __all__ = ["Held", "Shallows", "walk_all", "walk_some"]
 

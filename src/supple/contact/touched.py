@@ -7,11 +7,11 @@ contact lie on one line and make no torque.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.neighbourhood import Neighbourhood, is_beside, may_touch
 from supple.contact.rest_surface import weigh_closest
+from supple.linalg.jit import njit
 
 __all__ = ["BEYOND", "Fans", "approach", "area_vector", "drop", "drop_one", "project", "project_one"]
 

@@ -1,10 +1,10 @@
 """Elements in the order of the mesh: deformation gradients as linear maps of displacements, and stresses."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Body
+from supple.linalg.jit import njit
 
 __all__ = ["ElementMap"]
 

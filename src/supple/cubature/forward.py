@@ -7,9 +7,9 @@ same and, at small ranks above all, needs fewer columns.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 
 __all__ = ["Choice", "choose_forward"]

@@ -3,7 +3,7 @@
 `groups` (g, 4) say whose they are: elements groups[k, 0] to groups[k, 1] know coordinates groups[k, 2] to groups[k, 3].
 """
 
-from numba import njit
+from supple.linalg.jit import njit
 
 __all__ = ["gather_packed", "strain_packed"]
 

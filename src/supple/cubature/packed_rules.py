@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 if TYPE_CHECKING:
     from supple.cubature.contact_rules import PairRules

@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from supple.elastic.clusters import LANES
 from supple.elastic.kernels import read, write
 from supple.linalg.compiled import compile_copy
+from supple.linalg.jit import njit
 from supple.linalg.small import matmul_nt, plain_point, point, signed_svd, single_svd, symmetric_eigen
 from supple.material.response import Response, specialise
 
@@ -38,14 +38,13 @@ class PointLoops(NamedTuple):
 def point_loops(responses: tuple[Response, ...]) -> PointLoops:
     """The loops for materials in the order in which their elements stand."""
     first, *others = responses
-    suffix = "_".join((first.name, first.source))
     frame = single_svd if first.frame is signed_svd else first.frame
-    roots = compile_copy(_roots, suffix, {"single_frame": frame, "spectrum": first.spectrum})
-    leaf = PointLoops(specialise(_energy, first), specialise(_stress, first), roots, suffix)
+    roots = compile_copy(_roots, first.name, {"single_frame": frame, "spectrum": first.spectrum})
+    leaf = PointLoops(specialise(_energy, first), specialise(_stress, first), roots, first.name)
     if not others:
         return leaf
     rest = point_loops(tuple(others))
-    name = f"mixed_{hashlib.sha256(f'{suffix}_{rest.name}'.encode()).hexdigest()[:12]}"  # file names have an end
+    name = f"mixed_{hashlib.sha256(f'{first.name}_{rest.name}'.encode()).hexdigest()[:12]}"  # file names have an end
     return PointLoops(
         compile_copy(_energy_pair, name, {"first": leaf.energy, "rest": rest.energy}),
         compile_copy(_stress_pair, name, {"first": leaf.stress, "rest": rest.stress}),

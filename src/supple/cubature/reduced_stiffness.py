@@ -4,10 +4,9 @@ With H = Σ ± l lᵀ over its eigenvectors, K is the square of the rows lᵀG w
 Both stand in one stack, the former from its top and the latter from its bottom.
 """
 
-from numba import njit
-
 from supple.elastic import EXACT, VISCOUS
 from supple.linalg.blas import add_square
+from supple.linalg.jit import njit
 from supple.linalg.small import point
 
 __all__ = ["square_rows"]

@@ -1,8 +1,9 @@
 """Fewer equations that weigh about the same: rows added up with random signs in random groups (CountSketch)."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["Sketch"]
 

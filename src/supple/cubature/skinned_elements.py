@@ -7,12 +7,12 @@ G = B A U: neither costs anything for vertices beside the rule's.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
+from supple.linalg.jit import njit
 from supple.material.response import Response
 from supple.rig import SkinnedRig
 

@@ -4,7 +4,6 @@ An element's reduced force is the sum of U_cᵀ A_cᵀ f_c over its corners: its
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.element_map import ElementMap
@@ -14,6 +13,7 @@ from supple.cubature.product_problem import ProductProblem
 from supple.cubature.skinned_elements import hat_gradients
 from supple.cubature.skinned_samples import SkinnedSamples
 from supple.elastic import Body
+from supple.linalg.jit import njit
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 

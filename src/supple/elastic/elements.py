@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic.clusters import Clusters, cluster
 from supple.elastic.kernels import PARALLEL_FROM, Kernels, kernels
 from supple.elastic.rest_shape import FLAT, measure_rest
 from supple.errors import MeshError
+from supple.linalg.jit import njit
 from supple.material import Material
 
 __all__ = ["Elements"]

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from supple.elastic.clusters import LANES
+from supple.linalg.jit import njit
 from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, plain_point, point
 from supple.material.response import Response, specialise
 

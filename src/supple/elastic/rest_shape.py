@@ -1,9 +1,9 @@
 """Elements measured against another rest shape."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.small import cofactor, det
 
 __all__ = ["FLAT", "measure_rest", "volume_ratios"]

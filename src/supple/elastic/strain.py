@@ -1,10 +1,10 @@
 """How much elements have deformed between two moments."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic.elements import Elements
+from supple.linalg.jit import njit
 
 __all__ = ["strain_between"]
 

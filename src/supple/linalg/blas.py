@@ -9,8 +9,10 @@ from functools import cache
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import get_cython_function_address, intrinsic
+
+from supple.linalg.jit import njit
 
 __all__ = ["add_square", "call_foreign", "square_address"]
 

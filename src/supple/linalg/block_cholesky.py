@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.compiled import block_njit
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.jit import block_njit, njit
 from supple.linalg.vectors import copy_rows
 
 __all__ = ["BlockCholesky", "multiply_blocks"]

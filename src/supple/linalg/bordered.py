@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.bordered_coarse import coarsen, take_out, tie_springs
@@ -22,6 +21,7 @@ from supple.linalg.bordered_spans import border_product, find_spans
 from supple.linalg.dense import cholesky_solve
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.inverses import are_definite, factorise, invert_blocks
+from supple.linalg.jit import njit
 from supple.linalg.rigid_clusters import RigidClusters
 
 __all__ = ["Bordered", "Handled", "fold_rows"]

@@ -5,8 +5,9 @@ is around it answer each other only by hundreds of iterations.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["coarsen", "take_out", "tie_springs"]
 

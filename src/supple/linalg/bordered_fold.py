@@ -1,7 +1,8 @@
 """Products of a sparse matrix of blocks with rows U that follow few coordinates each, without the zeros of these."""
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["fold_square", "fold_wide"]
 

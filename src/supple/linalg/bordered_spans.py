@@ -1,7 +1,8 @@
 """The border of a bordered matrix where it is not zero: a vertex knows the coordinates of few domains."""
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["border_product", "find_spans"]
 

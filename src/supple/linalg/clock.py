@@ -5,9 +5,9 @@ import os
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from supple.linalg.blas import call_foreign
+from supple.linalg.jit import njit
 
 __all__ = ["clock_address", "read_clock"]
 

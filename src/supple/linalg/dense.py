@@ -1,7 +1,8 @@
 """Small dense symmetric systems inside compiled loops: a factor that says when there is none."""
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["cholesky", "cholesky_solve", "mirror"]
 

@@ -5,7 +5,8 @@ fills in. The order of a tree in which parents come first is then the reverse of
 """
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["envelope_factor", "envelope_solve"]
 

@@ -1,11 +1,11 @@
 """What preconditions conjugate gradients: inverses of blocks, and the inverse or the factor of a small dense matrix."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.jit import njit
 from supple.linalg.mirror import mirror
 
 __all__ = ["are_definite", "factorise", "invert_blocks", "invert_dense"]

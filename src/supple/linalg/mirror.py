@@ -1,8 +1,9 @@
 """Both triangles of a symmetric matrix of which one is known."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["mirror"]
 

@@ -6,9 +6,9 @@ Only AᵀA and Aᵀb are read, so the number of equations does not matter here. 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 
 __all__ = ["PIVOT", "Fit", "nnls"]

@@ -1,9 +1,8 @@
 """Columns of a sparse factor in panels of four, and substitution through them for x, y and z at once."""
 
 import numpy as np
-from numba import njit
 
-from supple.linalg.compiled import block_njit
+from supple.linalg.jit import block_njit, njit
 
 __all__ = ["lay_panels", "substitute"]
 

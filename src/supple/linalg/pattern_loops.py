@@ -4,8 +4,9 @@ Sorts of all pairs take ten times as long, and a region that grows finds its pat
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["find_later", "find_slots", "list_rows"]
 

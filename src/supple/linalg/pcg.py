@@ -10,12 +10,13 @@ run over clusters, each in one order: threads change nothing.
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange, set_num_threads
+from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from supple.linalg.blocks import BlockRows
 from supple.linalg.direct import NotPositiveDefinite
 from supple.linalg.inverses import are_definite, invert_blocks, invert_dense
+from supple.linalg.jit import njit
 from supple.linalg.overlay import Overlay
 from supple.linalg.pattern import BlockPattern
 from supple.linalg.rigid_clusters import RigidClusters

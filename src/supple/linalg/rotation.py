@@ -10,8 +10,8 @@ single or double precision. Loops that call these over lanes vectorise when thei
 """
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.linalg.small import matmul_nt, matmul_tn, point, signed_svd
 
 __all__ = ["nearest_quaternions", "quaternion_to_matrix", "turn_to"]

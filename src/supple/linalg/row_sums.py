@@ -1,7 +1,6 @@
 """Sums of rows of a dense matrix, one combination each for x, y and z: small products at the speed of the caches."""
 
-from numba import njit
-
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_rows
 
 __all__ = ["add_products", "add_rows"]

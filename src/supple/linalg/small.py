@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
+
+from supple.linalg.jit import njit
 
 __all__ = [
     "add",

@@ -1,7 +1,8 @@
 """What conjugate gradients need of an overlay's springs, without a matrix of them: loops in one order."""
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["add_clustered", "add_diagonal", "add_product", "relax_joined"]
 

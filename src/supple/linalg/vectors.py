@@ -3,7 +3,7 @@
 For `out[:] = source`, say, Numba compiles what puts shapes that do not fit into words.
 """
 
-from numba import njit
+from supple.linalg.jit import njit
 
 __all__ = ["add_to", "are_equal", "copy_into", "copy_rows"]
 

@@ -6,10 +6,9 @@ clamps exactly the twist eigenvalues that McAdams et al. 2011 correct.
 
 from dataclasses import dataclass
 
-from supple.linalg import small
 from supple.linalg.small import add, inner, matmul, matmul_nt, matmul_tn, point, scale, signed_svd
 from supple.material.material import ElasticMaterial
-from supple.material.response import Response, digest
+from supple.material.response import Response
 
 __all__ = ["Corotational"]
 
@@ -82,4 +81,4 @@ class Corotational(ElasticMaterial):
         return _RESPONSE
 
 
-_RESPONSE = Response("corotational", psi, stress, signed_svd, spectrum, curvature, digest(psi, small.signed_svd))
+_RESPONSE = Response("corotational", psi, stress, signed_svd, spectrum, curvature)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from supple.linalg import small
 from supple.linalg.small import point
 from supple.material.material import ElasticMaterial
-from supple.material.response import Response, digest
+from supple.material.response import Response
 
 __all__ = ["Linear"]
 
@@ -55,4 +55,4 @@ class Linear(ElasticMaterial):
         return _RESPONSE
 
 
-_RESPONSE = Response("linear", psi, stress, frame, spectrum, curvature, digest(psi, small.inner))
+_RESPONSE = Response("linear", psi, stress, frame, spectrum, curvature)

@@ -3,8 +3,6 @@
 F is the deformation gradient as nine floats in row order, m the material's three moduli.
 """
 
-import hashlib
-import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,18 +28,10 @@ class Response(NamedTuple):
     (three floats each; entry k belongs to the plane perpendicular to axis k)."""
     curvature: PointFunction
     """curvature(F, A, B, m): second derivative of the stress along A and B, nine floats."""
-    source: str
-    """Digest of the code above, which keeps compiled copies of older code from being reused."""
-
-
-def digest(*functions: Callable[..., Any]) -> str:
-    """A short fingerprint of the modules these functions were written in."""
-    texts = {inspect.getsource(inspect.getmodule(getattr(f, "py_func", f))) for f in functions}  # type: ignore[arg-type]
-    return hashlib.sha256("".join(sorted(texts)).encode()).hexdigest()[:12]
 
 
 def specialise(
     template: Callable[..., Any], response: Response, variant: str = "", **options: Any
 ) -> Callable[..., Any]:
     """A compiled copy of a loop written against the names psi, stress, frame, spectrum, curvature."""
-    return compile_copy(template, "_".join((response.name, variant, response.source)), response._asdict(), **options)
+    return compile_copy(template, f"{response.name}_{variant}", response._asdict(), **options)

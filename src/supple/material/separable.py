@@ -9,9 +9,8 @@ holds where stretches coincide, vanish or turn negative. Twist and flip eigenval
 from collections.abc import Callable
 from typing import Any
 
-from supple.linalg import small
 from supple.linalg.small import add, cofactor, det, inner, matmul, matmul_nt, matmul_tn, point, scale, signed_svd
-from supple.material.response import Response, digest
+from supple.material.response import Response
 
 __all__ = ["separable"]
 
@@ -97,5 +96,4 @@ def separable(
         total = add(total, scale(c[2] * J_A, slope_B))
         return add(total, scale(c[1], cofactor_pair(A, B)))
 
-    source = digest(stretch, psi, small.signed_svd)
-    return Response(name, psi, stress, signed_svd, spectrum, curvature, source)
+    return Response(name, psi, stress, signed_svd, spectrum, curvature)

@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.errors import MeshError
+from supple.linalg.jit import njit
 
 __all__ = ["TET_FACES", "label_rows", "match_tet_faces", "unique_edges", "vertex_graph", "vertex_labels"]
 

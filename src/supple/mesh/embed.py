@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from supple.linalg.jit import njit
 from supple.mesh.checks import check_vertices
 from supple.mesh.tetmesh import TetMesh
 

@@ -7,9 +7,9 @@ the straight line from one of its last few predecessors, which takes most of the
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.mesh.adjacency import vertex_graph
 
 __all__ = ["Geodesics", "Reached"]

@@ -1,8 +1,9 @@
 """Vertices within a straight distance of some others, found by walking along edges: work grows with what is found."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["Spread"]
 

@@ -6,21 +6,17 @@ The laws are those of contact/penalty.py and contact/friction.py.
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from supple.contact.contacts import Contacts
 from supple.contact.potential import ContactPotential
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 
 __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "push_back", "weigh_vertices"]
 
 FloatArray = NDArray[np.float64]
-
-# What calls these is not cached: its copy would outlive a change of theirs. They would inherit the fused operations of
-# loops that call them, and a loop from the cache links other copies of them than one just compiled, fused elsewhere:
-# strict arithmetic gives both the same bytes
 
 
 class FrozenContacts(NamedTuple):
@@ -81,7 +77,7 @@ def freeze_contacts(potential: ContactPotential, handles: FloatArray) -> FrozenC
     return FrozenContacts(*map(np.ascontiguousarray, arrays))  # another layout would be compiled for anew
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     """The component along a normal; `aside` is filled with the rest."""
     along = normal[0] * vector[0] + normal[1] * vector[1] + normal[2] * vector[2]
@@ -90,14 +86,14 @@ def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     return float(along)
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _secant(touch: Laws, i: int, slide: float) -> float:
     """μ λ f'(s)/s of a slide of length s [N/m]."""
     slip = touch.slip[0]
     return float(touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip))
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def push_back(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
     """Fill the derivative of the energy of contact i by its gap [N], (3,); `aside` is memory."""
     height = _split(touch.normal[i], gap, aside)
@@ -110,7 +106,7 @@ def push_back(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, push: Flo
             push[a] += secant * aside[a]
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def find_axes(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray) -> None:
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
@@ -135,7 +131,7 @@ def find_axes(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, axes: Flo
         axes[2, a] = axes[0, b] * axes[1, c] - axes[0, c] * axes[1, b]
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def find_energy(touch: Laws, i: int, gap: FloatArray, aside: FloatArray) -> float:
     """The energy of contact i at a gap [J]; `aside` is memory."""
     depth = min(_split(touch.normal[i], gap, aside), 0.0)

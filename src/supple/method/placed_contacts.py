@@ -7,10 +7,10 @@ of the domains that touch, so that handles Σ w A U are blocks of few columns.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
+from supple.linalg.jit import njit
 from supple.rig import SkinnedRig
 from supple.subspace.vertex_shapes import VertexShapes
 

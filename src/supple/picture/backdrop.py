@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.picture.ground import Ground, look_up_light
 from supple.picture.shot import Shot, aim, make_shot
 from supple.picture.vector import Vector, add_scaled, blend, dot, subtract

@@ -6,9 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.picture.shadow import gather_light
 from supple.picture.vector import Vector
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.picture.vector import cross, dot, get_row, subtract
 
 __all__ = ["find_corner_normals"]

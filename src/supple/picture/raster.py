@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["rasterise"]
 

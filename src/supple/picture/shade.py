@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.picture.ground import Ground, look_up_light
 from supple.picture.hit import meet
 from supple.picture.shadow import gather_light

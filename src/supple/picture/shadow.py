@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.picture.raster import rasterise
 from supple.picture.vector import Vector
 

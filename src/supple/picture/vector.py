@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["Vector", "add_scaled", "blend", "cross", "dot", "get_row", "normalise", "scale", "subtract"]
 

@@ -1,10 +1,10 @@
 """Bend a stretch of the body into an arc of a circle."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.rig.deformer import Deformer, Vertices
 from supple.rig.stretch import Stretch
 

@@ -7,9 +7,9 @@ therefore blended the short way round.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.small import point
 from supple.rig.row_sums import signed_sum
 

@@ -5,9 +5,9 @@ by half a turn.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.rig.row_sums import affine_point, sum_rows
 
 __all__ = ["blend_frames", "blend_points", "fill_frames"]

@@ -1,11 +1,11 @@
 """How much each example counts in a pose: interpolation with the radial function φ(r) = r."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 
 __all__ = ["TOO_CLOSE", "PoseWeights", "share_examples_into", "weigh_examples_into"]
 

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.rig import dual_quaternion, linear_blend
 from supple.rig.skinning import SkinnedRig
 

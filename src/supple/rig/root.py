@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.rig.motion import root_columns
 from supple.rig.pose import check_pose
 from supple.rig.rig import Rig

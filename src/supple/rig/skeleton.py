@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.rig.pose import check_pose
 from supple.rig.turns import turn_rows
 

@@ -4,9 +4,9 @@ pose as a point, and the turn of the root."""
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 from supple.rig.dual_quaternion import fill_places, fill_points
 from supple.rig.pose_space import PoseSpace

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.small import cofactor, det, matmul_nt, point, signed_svd
 from supple.rig.rig import Rig
 

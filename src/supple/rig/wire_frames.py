@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
 from supple.linalg.compiled import compile_copy
+from supple.linalg.jit import njit
 from supple.linalg.small import matmul, matmul_nt, point
 from supple.rig.wire_curve import WireCurve
 

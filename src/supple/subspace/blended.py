@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from supple.linalg.compiled import block_njit
+from supple.linalg.jit import block_njit
 from supple.subspace.block_rows import choose_rows
 
 __all__ = ["Blended"]

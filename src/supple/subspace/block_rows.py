@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
-from supple.linalg.compiled import block_njit
+from supple.linalg.jit import block_njit, njit
 
 __all__ = ["BlockRows", "choose_rows"]
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from supple.errors import TrainingError
+from supple.linalg.jit import njit
 from supple.subspace.basis import Basis
 from supple.subspace.domains import Domains
 from supple.subspace.growth import empty_basis

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Constraint, Stencils
 from supple.errors import SceneError
+from supple.linalg.jit import njit
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.projection_space import ProjectionSpace
 from supple.subspace.reduced_stencils import ReducedStencils, reduce_stencils, reduced_stiffness

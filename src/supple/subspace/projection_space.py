@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Constraint
 from supple.errors import TrainingError
+from supple.linalg.jit import njit
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.reduced_stencils import gather_functions
 

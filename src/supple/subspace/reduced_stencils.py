@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.constraint import Stencils
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into, copy_rows
 from supple.subspace.block_rows import BlockRows
 from supple.subspace.position_space import PositionSpace

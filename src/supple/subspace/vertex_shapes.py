@@ -7,9 +7,9 @@ the two or three whose border it is on.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.subspace.basis import Basis
 from supple.subspace.domain_bases import DomainBases
 

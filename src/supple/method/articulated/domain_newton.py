@@ -6,11 +6,12 @@ where rows of the stiffness end, and the diagonal of its factor; pieces are the 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from supple.cubature.packed_products import gather_packed, strain_packed
 from supple.cubature.reduced_stiffness import square_rows
 from supple.linalg.envelope import envelope_factor, envelope_solve
+from supple.linalg.jit import njit
 from supple.method.reduced.space import SpaceLoops, begin_of
 
 __all__ = ["DOMAINS", "reach"]

@@ -85,7 +85,7 @@ def _loop(response: Response, parallel: bool) -> Callable[..., Any]:
     flat, wide, numbers = float64[::1], float64[:, ::1], int64[::1]
     some = (wide, int32[:, ::1], wide, flat, wide, numbers, numbers, int64, numbers, numbers, int64[:, ::1], flat)
     names = {"stiff": call_apart(kernels(response, parallel).stiffness, some)}
-    return compile_copy(_assemble, f"{response.name}_{response.source}_{parallel}", names)
+    return compile_copy(_assemble, f"{response.name}_{parallel}", names)
 
 
 def _assemble(y, elements, places, where, form, count, stop, edge, around, U, data, blocks, C, B):

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, get_num_threads, int32, int64, njit
+from numba import float64, get_num_threads, int32, int64
 from numpy.typing import NDArray
 
 from supple.contact.potential import ContactPotential
@@ -22,6 +22,7 @@ from supple.elastic.descent import descent
 from supple.elastic.kernels import PARALLEL_FROM, kernels
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
+from supple.linalg.jit import njit
 from supple.linalg.vectors import add_to
 from supple.material.response import Response
 from supple.method.condensation.footing import Footing
@@ -157,7 +158,7 @@ def _loops(response: Response, loops: PointLoops, parallel: bool) -> tuple[Calla
         "descend": call_apart(descent(response, parallel), (*some, int64[::1], wide, flat)),
         "height": call_apart(own.energy, (*some, flat)),
     }
-    kind = f"{response.name}_{response.source}_{loops.name}_{parallel}"
+    kind = f"{response.name}_{loops.name}_{parallel}"
     return compile_copy(_differentiate, kind, names), compile_copy(_weigh, kind, names)
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.bordered import Bordered
 from supple.linalg.bordered_solver import BorderedSolver
 from supple.linalg.direct import NotPositiveDefinite
+from supple.linalg.jit import njit
 from supple.method.condensation.footing import Footing
 from supple.method.condensation.potential import Condensed
 from supple.method.condensation.region import Region

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Elements, Pins, StiffnessMap
 from supple.linalg.blocks import BlockRows
+from supple.linalg.jit import njit
 from supple.linalg.rigid_clusters import RigidClusters
 from supple.mesh.patches import find_patches
 from supple.method.condensation.still import StillSubspace

@@ -4,11 +4,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
+from supple.linalg.jit import njit
 from supple.method.condensation.anchors import StillAnchor, row_lengths
 from supple.method.condensation.subspace import (
     Ahead,

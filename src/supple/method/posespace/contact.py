@@ -9,8 +9,8 @@ law, so that rounds lower the energy.
 """
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.method.posespace.gaps import Gaps, collect_pairs, collect_stops, tangents
 from supple.method.reduced.newton import CAPPED, CONVERGED, LoadLoops
 

@@ -1,8 +1,8 @@
 """The elements of a pose: measured against the rest shape of the moment, and seen from the basis of the moment."""
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.linalg.small import cofactor, det, matmul_tn, point
 
 __all__ = ["pad_width", "pose_elements", "stiffen_elements"]

@@ -7,8 +7,9 @@ its sides slide along each other, beginning with the slide that the rig makes.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["Gaps", "Stops", "collect_pairs", "collect_stops", "tangents"]
 

@@ -5,10 +5,10 @@ vertex has a turn R(p) of its own. Nothing else tells the two apart.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Body
+from supple.linalg.jit import njit
 from supple.method.posespace.model import PoseSpaceModel
 from supple.method.posespace.state import PoseSpaceState
 from supple.rig import Rig

@@ -10,8 +10,9 @@ that do are kept, one after another.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["find_blocks", "mix_products", "pack_products", "turn_away", "turn_products"]
 

@@ -1,8 +1,9 @@
 """What pushes a subspace that changes with the pose: forces and springs at handles, and the acceleration of the rig."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supple.linalg.jit import njit
 
 __all__ = ["find_reach", "push_handles", "push_particles"]
 

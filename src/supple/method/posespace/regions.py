@@ -9,10 +9,11 @@ columns; pieces are the blocks, one after another.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_stiffness import square_rows
+from supple.linalg.jit import njit
 from supple.method.posespace.elements import pad_width
 from supple.method.reduced.space import WHOLE, begin_of
 

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.cubature.reduced_kernels import PointLoops
@@ -24,6 +23,7 @@ from supple.elastic.rest_shape import FLAT
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
 from supple.linalg.dense import mirror
+from supple.linalg.jit import njit
 from supple.linalg.vectors import add_to, copy_into
 from supple.method.posespace.carry import carry_motion
 from supple.method.posespace.contact import ONE_SIDED, settle_touching

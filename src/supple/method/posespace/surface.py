@@ -6,10 +6,11 @@ displaced together.
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numpy.typing import NDArray
 
 from supple.elastic import Body
+from supple.linalg.jit import njit
 from supple.method.posespace.model import PoseSpaceModel
 from supple.method.posespace.state import PoseSpaceState
 from supple.rig import Rig

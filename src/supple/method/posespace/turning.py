@@ -14,7 +14,8 @@ lack what the skin turns beside the root: of drag, the same vertices have that.
 """
 
 import numpy as np
-from numba import njit
+
+from supple.linalg.jit import njit
 
 __all__ = ["drag_particles", "turn_particles"]
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from supple.constraint.local_step import LocalStep, Memory
+from supple.linalg.jit import njit
 from supple.solve.pull import Pull
 
 __all__ = ["Drag", "StepObjective"]

@@ -11,10 +11,10 @@ z holds q, the nine entries of R and c; `data` of the functions below is what `F
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.linalg.dense import cholesky, cholesky_solve
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 from supple.method.reduced.newton import LoadLoops
 

@@ -8,8 +8,8 @@ otherwise functions of q and the frame (method/reduced/frame.py).
 """
 
 import numpy as np
-from numba import njit
 
+from supple.linalg.jit import njit
 from supple.method.reduced.newton import LoadLoops
 
 __all__ = ["STILL"]

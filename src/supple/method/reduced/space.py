@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from supple.cubature.reduced_stiffness import square_rows
 from supple.linalg.dense import cholesky, cholesky_solve
+from supple.linalg.jit import njit
 
 __all__ = ["WHOLE", "SpaceLoops", "begin_of"]
 

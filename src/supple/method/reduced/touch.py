@@ -6,9 +6,9 @@ A gap d = w c + R Σ w Ψ s - offset moves with shape and frame like the end of 
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.linalg.vectors import copy_into
 from supple.method.frozen_contacts import find_axes, find_energy, push_back
 from supple.method.reduced.frame import FRAMED, cross, turn_with, unpack_frame
@@ -18,11 +18,10 @@ __all__ = ["TOUCHING"]
 
 FloatArray = NDArray[np.float64]
 
-# What calls these is not cached: its copy would outlive a change of theirs
 _pull_others, _stiffen_others, _height_others = FRAMED.pull, FRAMED.stiffen, FRAMED.height
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _find_gaps(z: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
     """Arms in the body's axes and gaps, each (m, 3)."""
     loads, touch = data
@@ -35,7 +34,7 @@ def _find_gaps(z: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
     return arms, gaps
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
@@ -53,7 +52,7 @@ def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
             g[rank + 3 :] += touch.weights[i] * pushes[i]
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
@@ -85,7 +84,7 @@ def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
             K[i, j] += square[i, j]
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.rule_look import look_closely
 from supple.linalg.compiled import compile_copy
+from supple.linalg.jit import njit
 from supple.method.frozen_contacts import push_back
 from supple.method.placed_contacts import PlacedContacts, hold
 from supple.method.skinned.touch import find_gap, press

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.rule_look import Seen
@@ -19,6 +18,7 @@ from supple.cubature.reduced_kernels import PointLoops
 from supple.elastic import EXACT, PROJECTED
 from supple.linalg.clock import read_clock
 from supple.linalg.compiled import compile_copy
+from supple.linalg.jit import njit
 from supple.linalg.vectors import are_equal, copy_into
 from supple.method.placed_contacts import PlacedContacts, no_contacts
 from supple.method.reduced.newton import CONVERGED, INDEFINITE, NO_DESCENT, NOT_FINITE, STALLED, make_names

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.rule_look import list_reads, slide_on
 from supple.contact.tet_walk import walk_some
+from supple.linalg.jit import njit
 from supple.rig.posed_blend import PosedBlend, fill_frames
 from supple.subspace.vertex_shapes import VertexShapes, lift_vertices
 

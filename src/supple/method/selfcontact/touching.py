@@ -4,13 +4,13 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.contact.ruled_detector import RuledDetector
 from supple.cubature.contact_rules import ContactRules
 from supple.elastic import Body
 from supple.errors import SuppleWarning
+from supple.linalg.jit import njit
 from supple.method.outer import Outcome, count_contact
 from supple.method.reduced.step import ReducedStep
 from supple.method.selfcontact.rounds import SLIDES, RuledRounds

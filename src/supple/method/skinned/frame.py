@@ -1,10 +1,10 @@
 """How the bones turn what they hold, at the cost of the bones alone."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supple.elastic import Pins
+from supple.linalg.jit import njit
 from supple.linalg.small import matmul_nt, signed_svd
 from supple.rig import SkinnedRig
 

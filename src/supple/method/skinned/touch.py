@@ -7,9 +7,9 @@ computed.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supple.linalg.jit import njit
 from supple.method.frozen_contacts import find_axes, find_energy, push_back
 from supple.method.placed_contacts import PlacedContacts
 from supple.method.reduced.loads import STILL
@@ -20,11 +20,10 @@ __all__ = ["STILL_TOUCHING", "find_gap", "press", "stiffen_contacts"]
 FloatArray = NDArray[np.float64]
 _ROWS = 96  # of a product
 
-# What calls these is not cached: its copy would outlive a change of theirs
 _pull_others, _stiffen_others, _height_others = STILL.pull, STILL.stiffen, STILL.height
 
 
-@njit(cache=False, fastmath={"contract", "nsz", "reassoc"})
+@njit(cache=True, fastmath={"contract", "nsz", "reassoc"})
 def find_gap(z: FloatArray, touch: PlacedContacts, i: int, gap: FloatArray) -> None:
     """Fill the gap of contact i [m], (3,)."""
     x, y, w = touch.base[i, 0], touch.base[i, 1], touch.base[i, 2]
@@ -38,7 +37,7 @@ def find_gap(z: FloatArray, touch: PlacedContacts, i: int, gap: FloatArray) -> N
     gap[0], gap[1], gap[2] = x, y, w
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
     """Add the derivative of the contacts' energy by the coordinates, (r,)."""
     gap, push, aside = np.empty(3), np.empty(3), np.empty(3)
@@ -54,14 +53,14 @@ def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
                 own[j] += push[0] * rows[0, j] + push[1] * rows[1, j] + push[2] * rows[2, j]
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
     press(z, touch, g)
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _is_like(touch: PlacedContacts, i: int, other: int) -> bool:
     """Whether two contacts depend on the same coordinates."""
     begin, there = touch.start[i], touch.start[other]
@@ -72,7 +71,7 @@ def _is_like(touch: PlacedContacts, i: int, other: int) -> bool:
     return bool(same)
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) -> None:
     """Add rowsᵀ rows to the lower triangle, whose columns are those of contact i."""
     square = np.dot(rows.T, rows)
@@ -88,7 +87,7 @@ def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) 
             down += 1
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def stiffen_contacts(z: FloatArray, touch: PlacedContacts, K: FloatArray) -> None:
     """Add the second derivative of the contacts' energy to the lower triangle, (r, r)."""
     gap, aside, axes, stiffness = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
@@ -121,14 +120,14 @@ def stiffen_contacts(z: FloatArray, touch: PlacedContacts, K: FloatArray) -> Non
         _add_square(touch, group, rows[:count], K)
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
     stiffen_contacts(z, touch, K)
 
 
-@njit(cache=False, fastmath=False)
+@njit(cache=True)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)
