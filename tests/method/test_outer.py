@@ -231,3 +231,15 @@ def test_springs_across_the_normal_stay_where_a_contact_opens_within_a_step() ->
         after = loop._freeze_again(opened, STEP, ORIGIN, last)
         assert after is not None
         assert after.engaged.tolist() == [engaged]
+
+
+def test_what_opens_within_a_step_and_still_holds_sideways_is_told() -> None:
+    """No force acts unreported: what is told adds up to what contacts do to the body."""
+    aside = np.array([[0.02, 0.0, 0.0]])
+    outcome = make_loop([0.1, -0.1, -0.1, -0.1], alpha=0.5).settle(STEP, lambda _: (aside, 0.0), Stopwatch())
+    assert outcome.settled
+    assert outcome.force is not None
+    assert outcome.touching is not None
+    assert outcome.force == pytest.approx(np.array([[-1.0, 0.0, 0.0]]))  # alpha times 100 N/m
+    assert outcome.touching.spread(1) == pytest.approx(outcome.force)
+    assert outcome.touching.depth.tolist() == [0.0]

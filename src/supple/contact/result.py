@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """m contacts that penetrate, with what they do."""
+    """m contacts that act, with what they do: they penetrate, or opened in the last iterations and hold sideways."""
 
     vertex: NDArray[np.int32]
     """The touching vertex, (m,)."""
@@ -24,7 +24,7 @@ class Touch:
     normal: FloatArray
     """Unit length, away from what is touched, (m, 3)."""
     depth: FloatArray
-    """[m], (m,)"""
+    """[m], 0 where a contact has opened, (m,)."""
     force: FloatArray
     """On what touches [N], (m, 3): pressure and friction; what is touched feels the opposite."""
     bearing: NDArray[np.int32]

@@ -90,7 +90,7 @@ class Outcome:
 
     x: FloatArray
     touching: Touch | None
-    """What penetrates, None where nothing does."""
+    """What acts, None where nothing does."""
     force: FloatArray | None
     """What contacts do to the vertices [N], (n, 3), None where nothing is near."""
     pairs: NDArray[np.int32]
@@ -310,16 +310,16 @@ def _list_pairs(potential: ContactPotential | None, x: FloatArray, reach: float)
 
 
 def _list_touching(potential: ContactPotential | None, x: FloatArray, weight: float) -> Touch | None:
-    """What penetrates at x."""
+    """What acts at x: what penetrates, and what has opened since it was frozen but still holds sideways."""
     if potential is None:
         return None
-    contacts, depth = potential.contacts, potential.contacts.depth(x)
-    rows = np.flatnonzero(depth > 0.0)
+    contacts, depth, force = potential.contacts, potential.contacts.depth(x), potential.forces(x) / weight
+    rows = np.flatnonzero((depth > 0.0) | force.any(axis=1))
     if not len(rows):
         return None
     one = choose(contacts, rows)
     first, second = x[one.vertices[:, 0]], x[one.vertices[:, 1]]
     share = np.where(one.weights[:, :1] == 1.0, 0.0, one.weights[:, 1:2])  # the point of an edge that touches an edge
     point = (1.0 - share) * first + share * second
-    force = potential.forces(x)[rows] / weight
-    return Touch(one.vertices[:, 0], one.source, point, one.normal, depth[rows], force, one.vertices, one.weights)
+    deep = np.maximum(depth[rows], 0.0)
+    return Touch(one.vertices[:, 0], one.source, point, one.normal, deep, force[rows], one.vertices, one.weights)

@@ -46,7 +46,7 @@ class FrameRow:
     kinetic_energy: float | None  #: [J], at the method's own points; None where nobody asked for it
     elastic_energy: float | None  #: [J], likewise
     kind: str
-    contacts: int = 0  #: that penetrate at the end
+    contacts: int = 0  #: that act at the end
     contact_depth: float = 0.0  #: of the deepest of them [m]
     contact_forces: tuple[tuple[float, float, float], ...] = ()  #: of every collider on the body [N]
     contact_rounds: int = 0  #: looks for contacts

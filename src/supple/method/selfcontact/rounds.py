@@ -96,16 +96,16 @@ class RuledRounds:
         return self._places._replace(blend=now, before=before, first=state.shapes[0])
 
     def _list(self, asked: Asked, seen: Seen, rows: IntArray, force: FloatArray) -> Touch | None:
-        """What penetrates of looked at rows, on which forces act [N], (k, 3)."""
-        deep = np.flatnonzero(seen.depth[rows] > 0.0)
-        if not len(deep):
+        """What acts of looked at rows, with their forces [N], (k, 3): it penetrates, or holds sideways though open."""
+        acting = np.flatnonzero((seen.depth[rows] > 0.0) | force.any(axis=1))
+        if not len(acting):
             return None
-        rows = rows[deep]
-        vertex, depth, normal = asked.vertex[rows], seen.depth[rows], seen.normal[rows]
+        rows = rows[acting]
+        vertex, depth, normal = asked.vertex[rows], np.maximum(seen.depth[rows], 0.0), seen.normal[rows]
         bearing = np.column_stack([vertex, self._skin.triangles[seen.triangle[rows]]])
         weights = np.column_stack([np.ones(len(rows)), -seen.barycentric[rows]])
         source = np.full(len(rows), SELF, np.int32)
-        return Touch(vertex, source, self._places.x[vertex], normal, depth, force[deep], bearing, weights)
+        return Touch(vertex, source, self._places.x[vertex], normal, depth, force[acting], bearing, weights)
 
 
 def _foresee(step: SkinnedStep, state: SkinnedState, duration: float) -> FloatArray:
