@@ -131,11 +131,12 @@ def test_the_rank_stays_within_its_limit_and_full_bases_are_halved():
     assert len(grown.learned.rule.members) > 0
 
 
-def test_key_elements_carry_over_and_those_of_no_weight_are_gone():
+@pytest.mark.parametrize("seed", range(4))
+def test_key_elements_carry_over_and_those_of_no_weight_are_gone(seed):
     body = beam(6)
     makes, grown = grower(body), Grown()
     rules = []
-    for u in bends(body, 4):
+    for u in bends(body, 4, seed):
         grown, _ = makes.modify(grown, u, NO_POSE)
         rules.append(grown.learned.rule)
     assert all((rule.weights > 0.0).all() and rule.training_error <= 0.01 for rule in rules)

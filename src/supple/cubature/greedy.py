@@ -19,14 +19,15 @@ def train_greedy(problem: Problem, tolerance: float, rng: np.random.Generator, w
     """A rule grown candidate by candidate, each the one best aligned with the residual among some random ones.
 
     Picks come in rounds of half a sample's width: within a round a random tenth of the samples is looked at; after it,
-    the weights are fitted to all.
+    the weights are fitted to all. A tenth may be content where all are not, so after a round in vain all of them count.
     """
     support = Support(problem, np.zeros(0, np.int64) if warm is None else warm.members)
     support.fit()
     round_size = max(1, len(support.target) // problem.samples // 2)
     idle = 0
     while support.error() > tolerance and idle < _PATIENCE:
-        samples = np.sort(rng.permutation(problem.samples)[: -(-problem.samples // _SHARE)])
+        some = problem.samples if idle else -(-problem.samples // _SHARE)
+        samples = np.sort(rng.permutation(problem.samples)[:some])
         before = support.members
         support.add(_pick(support, samples, round_size, rng))
         support.fit()
