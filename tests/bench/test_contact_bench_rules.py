@@ -1,16 +1,18 @@
 """The bodies of [TOK14] with rules: all keys, few contacts, no deeper than with all of them."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from supple.bench import contact_case as cases
-from supple.bench import contact_cylinder, pick_benchmark
+from supple.bench import contact_cylinder, contact_measure, pick_benchmark
 from supple.bench.contact_measure import Measured
 from supple.bench.contact_plots import save_contact_plots
 from supple.bench.hand_standin import load_hand
 from supple.errors import FileFormatError
+from supple.method import SkinnedSolver
 
 KEYS = (
     "tets", "domains", "poses", "rank", "full_ms", "reduced_ms", "speedup", "contacts_full", "contacts_rule",
@@ -30,6 +32,7 @@ def test_a_bent_cylinder_stops_at_itself_by_rules(monkeypatch: pytest.MonkeyPatc
         save_contact_plots(folder, measured)
 
     monkeypatch.setattr(contact_cylinder, "save_contact_plots", keep)
+    monkeypatch.setattr(contact_measure, "SkinnedSolver", partial(SkinnedSolver, tolerance=1e-8))
     paper, row = pick_benchmark("contact-cylinder").run("small", plot=tmp_path)
     assert paper["contacts_rule"] == 15
     assert set(KEYS) <= set(row)
@@ -38,7 +41,8 @@ def test_a_bent_cylinder_stops_at_itself_by_rules(monkeypatch: pytest.MonkeyPatc
     assert row["rule_most"] <= 2 * row["rank"]
     assert row["rms_error"] < 0.05
     assert row["penetration_reduced"] < 0.5 * row["penetration_free"]
-    # Before anything touches, this is the solver of bodies in domains, to its tolerance
+    # Before any contact acts this is the solver of bodies in domains. Newton's tolerance is the share of the forces that
+    # may be left: 1e-4 of them, the default, move a bent cylinder, which is soft, by 1e-5 of its size
     (ran,) = kept
     before = int(np.flatnonzero(ran.rules.contacts)[0])
     assert before > 1

@@ -57,6 +57,10 @@ PLAIN = ["full", "reduced", "skipping", "condensation", "projective", "hyperredu
 
 def build(method: str, more: Any = None) -> Built:
     tables = override(override(BAR, more or {}), {"method": {"name": method}})
+    if more is None and method in ("reduced", "condensation"):
+        # Training finds the rank that meets the tolerance: six columns alone miss 0.7 % of held-out cases, and a run in
+        # them perhaps more than the 1 % that is asked for
+        tables["method"] = {"name": method}
     return prepare_scene(set_stage(parse_scene(tables)))
 
 
@@ -83,7 +87,7 @@ class Hand:
         return np.asarray(grab.weights) @ x[list(grab.vertices)]
 
 
-@pytest.mark.filterwarnings("ignore:the subspace (misses|was)")  # it was not trained to be pulled at
+@pytest.mark.filterwarnings("ignore:the subspace (misses|was)", "ignore:at .* is deformed")  # not trained to be pulled
 @pytest.mark.parametrize("method", [*PLAIN, "posespace", "bones"])
 def test_every_method_follows_a_drag_and_lets_go(method: str) -> None:
     more = {"posespace": BENDING, "bones": BONES}.get(method)
