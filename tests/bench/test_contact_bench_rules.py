@@ -41,7 +41,7 @@ def test_a_bent_cylinder_stops_at_itself_by_rules(monkeypatch: pytest.MonkeyPatc
     assert row["rule_most"] <= 2 * row["rank"]
     assert row["rms_error"] < 0.05
     assert row["penetration_reduced"] < 0.5 * row["penetration_free"]
-    # Before any contact acts this is the solver of bodies in domains. Newton's tolerance is the share of the forces that
+    # Before any contact acts this is the solver of bodies in domains. Newton's tolerance is a share of the forces that
     # may be left: 1e-4 of them, the default, move a bent cylinder, which is soft, by 1e-5 of its size
     (ran,) = kept
     before = int(np.flatnonzero(ran.rules.contacts)[0])

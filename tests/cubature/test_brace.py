@@ -68,9 +68,7 @@ def test_a_trained_rule_resists_every_motion(monkeypatch: pytest.MonkeyPatch) ->
     # A spike strains the tets around its vertex, and the most strained quarter of them hold a quarter of its energy:
     # no motion that is lacking needs more elements than that
     scale, every = 1.0 / np.sqrt(basis.importance), np.arange(len(body.mesh.tets))
-    shares = np.linalg.eigvalsh(
-        scale[:, None] * rest_stiffness(body, basis, without.members, without.weights) * scale
-    )
+    shares = np.linalg.eigvalsh(scale[:, None] * rest_stiffness(body, basis, without.members, without.weights) * scale)
     held = brace(body, basis, rest_stiffness(body, basis, every, np.ones(len(every))), without)
     around = np.bincount(body.mesh.tets.ravel())[body.mesh.surface_vertices()].max()
     assert 0 < held.size - without.size <= np.count_nonzero(shares < 0.5) * np.ceil(around / 4)
