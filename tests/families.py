@@ -11,7 +11,8 @@ FAMILIES = {  # by parts of the names of files, of which the first that fits dec
     "bones": ("skinned", "articulated", "selfcontact", "contact_rules", "bench_rules", "rig_training", "hand_standin"),
     "reduced": ("reduced", "cubature/", "training", "contact_scene", "compare"),
 }
-LAST = ("tests/test_docs.py", "tests/test_examples.py")  # of all methods: each test goes where there is time
+#: Tests of all methods, each of which goes where there is time.
+LAST = ("tests/test_docs.py", "tests/test_examples.py", "tests/scene/test_random_scenes.py")
 
 
 def family(nodeid: str) -> str:
