@@ -5,11 +5,13 @@ import pytest
 from test_skipping import H, share_skipped, thin_beam
 
 from supple.contact.plane import Plane
-from supple.elastic import Pins
+from supple.elastic import Body, Pins
 from supple.errors import SceneError
+from supple.material import StableNeoHookean
 from supple.method import FullSolver
 from supple.method.skipping.measure import rms
 from supple.method.skipping.solver import SkippingSolver
+from supple.shape import make_shape
 from supple.solve import AddPin, Gravity, Inputs, Moment, Placement
 
 FLOOR = (Placement(np.eye(3), np.array([0.0, -0.15, 0.0])),)
@@ -106,3 +108,19 @@ def test_bodies_that_pins_hold_in_part_are_refused(pinned):
         body = body.pinned(Pins.of(np.array([0])))
     with pytest.raises(SceneError, match="free to move"):
         SkippingSolver(body, integrator="static" if "static" in pinned else "implicit_euler")
+
+
+@pytest.mark.parametrize("integrator", ["implicit_euler", "newmark"])
+def test_a_body_that_falls_without_deforming_takes_full_steps_until_it_lands(integrator):
+    mesh = make_shape("beam", elements=700)
+    body = Body.build(mesh, StableNeoHookean(young=2e5))
+    floor = (Placement(np.eye(3), np.array([0.0, mesh.bounds()[0][1] - 0.9, 0.0])),)  # touched after 43 of 50 steps
+    solver = SkippingSolver(body, integrator=integrator, colliders=(Plane(),))
+    state, reports = solver.start(inputs(0, colliders=floor)), []
+    for k in range(50):
+        state, report = solver.step(state, inputs(k, colliders=floor))
+        reports.append(report)
+    assert {report.kind for report in reports[:40]} == {"full"}
+    assert not any(report.skip.learned and report.skip.elements for report in reports[:40])
+    assert any(report.contacts for report in reports[40:])
+    assert solver.positions(state)[:, 1].min() > mesh.bounds()[0][1] - 0.95

@@ -8,11 +8,15 @@ from numpy.typing import NDArray
 from supple.cubature.blocks import blocks
 from supple.errors import TrainingError
 
-__all__ = ["Problem", "fit_error", "unit_scales"]
+__all__ = ["NoForceError", "Problem", "fit_error", "unit_scales"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer]
 _SILENT = 1e-7  # samples with a smaller share than this of the largest force are round-off
+
+
+class NoForceError(TrainingError):
+    """Training samples none of which deforms the body."""
 
 
 class Problem(Protocol):
@@ -60,7 +64,7 @@ def unit_scales(forces: FloatArray, floor: float = 0.0) -> tuple[NDArray[np.intp
     largest = float(sizes.max(initial=0.0))
     kept = np.flatnonzero(sizes > max(_SILENT * largest, floor))
     if not len(kept):
-        raise TrainingError(
+        raise NoForceError(
             f"none of the {len(forces)} training samples has a force to fit: give samples that deform the body."
         )
     return kept, 1.0 / sizes[kept]

@@ -184,7 +184,8 @@ class Learner:
         return None
 
     def train(self, memory: Memory, step: FullStep) -> tuple[Memory, bool]:
-        """The memory with something new learned, and whether that repeats a full step."""
+        """The memory with something new learned, and whether that repeats a full step; a wait where there is nothing to
+        learn yet."""
         end, used = step.end, memory.learned
         lesson = Lesson(
             memory.window, self._basis(memory.window, memory, self._rank(memory.progress)),
@@ -192,6 +193,9 @@ class Learner:
             None if used is None else used.rule,
         )  # fmt: skip
         new = train(lesson, self._carrier)
+        if new is None:  # the wait does not grow: a contact may deform the body in the next step
+            progress = memory.progress._replace(passes=0, known=0, wait=_PAUSES[0])
+            return replace(memory, progress=progress), False
         learned = new.about(self.displacement(end, step.inputs.end), end.live.stiffness)
         kept = (*(one._replace(tried=False) for one in memory.kept), new)
         memory = replace(

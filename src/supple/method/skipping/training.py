@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from supple.cubature import Rule
 from supple.cubature.pool import train_pool
+from supple.cubature.problem import NoForceError
 from supple.errors import SuppleWarning
 from supple.method.skipping.carried import Carrier
 from supple.method.skipping.model import Kept
@@ -43,8 +44,9 @@ class Lesson(NamedTuple):
     """The last rule."""
 
 
-def train(lesson: Lesson, carrier: Carrier) -> Kept:
-    """A basis in coordinates of its own, and a rule for the forces on these."""
+def train(lesson: Lesson, carrier: Carrier) -> Kept | None:
+    """A basis in coordinates of its own, and a rule for the forces on these; None where no step has deformed the body
+    yet, as in free fall."""
     basis, count = _by_frequency(lesson.basis, lesson.rest), len(carrier.body.mesh.tets)
     if count <= _EVERY:
         return Kept(basis, Rule(np.arange(count), np.ones(count), 0.0, trainer="all"), tried=True)
@@ -54,7 +56,10 @@ def train(lesson: Lesson, carrier: Carrier) -> Kept:
         offered = np.union1d(offered, warm.members)
         warm = replace(warm, members=np.searchsorted(offered, warm.members))
     share = _STATIC if carrier.is_static else _CORRECTED if lesson.corrected else _MOVING
-    problem = carrier.problem(basis, lesson.window, offered)
+    try:
+        problem = carrier.problem(basis, lesson.window, offered)
+    except NoForceError:
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # a replayed step judges the rule
         tolerance = max(share * lesson.tolerance, _LEAST)
