@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from supple.scene.training_basis import Span, soft_modes, span_motions
 from supple.scene.training_motion import gather_snapshots, see_locally
 from supple.scene.training_pins import follow_pins
 from supple.scene.training_report import _find_remedy
-from supple.scene.training_search import Attempt, _has_stalled
+from supple.scene.training_search import Attempt, Trainer, _has_stalled
 from supple.subspace import Basis
 
 TOLERANCE = 0.02
@@ -283,6 +284,22 @@ def test_cases_are_added_until_they_teach_enough(tmp_path: Path) -> None:
     assert model.error is not None
     assert model.error <= TOLERANCE
     assert len(list(tmp_path.glob("case-*.npz"))) == model.facts["cases"]
+
+
+def test_a_model_that_meets_the_tolerance_ends_the_training_whatever_was_tried_after_it(
+    trained: tuple[Stage, ReducedModel, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Looser(Trainer):
+        """Ends as a search does that tried a rule with too few elements last."""
+
+        def search(self) -> list[Attempt]:
+            attempts = super().search()
+            return [*attempts, replace(attempts[-1], error=2.0 * TOLERANCE)]
+
+    monkeypatch.setattr("supple.scene.training.Trainer", Looser)
+    model = train_model(stage_of(training={"max_cases": 8}), cache=trained[2])
+    assert (model.facts["cases"], model.facts["met"]) == (4, True)
+    assert model.facts["attempts"]["error"][-1] > TOLERANCE
 
 
 def test_energy_that_a_subspace_adds_falls_with_its_rank(trained: tuple[Stage, ReducedModel, Path]) -> None:

@@ -44,7 +44,7 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
         if not may_grow or not span.is_thin(PROJECTION * method.accuracy, method.accuracy):
             attempts += lessons.search(span)
             fixed = method.rank is not None and method.elements is not None
-            if not may_grow or fixed or attempts[-1].error <= method.accuracy:
+            if not may_grow or fixed or any(attempt.error <= method.accuracy for attempt in attempts):
                 break
         listener.say(f"{len(lessons.cases)} training cases do not teach enough: more")
         span = lessons.extend(min(2 * lessons.drawn, table.most_cases))
