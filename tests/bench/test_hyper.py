@@ -73,7 +73,8 @@ def test_ten_iterations_leave_as_much_as_unreduced_ones_do() -> None:
 
 @pytest.mark.parametrize(("stiffness", "step"), [(1.0, STEP), (10.0, STEP), (100.0, STEP), (10.0, 4.0 * STEP)])
 def test_a_body_that_fell_rests_on_the_floor(stiffness: float, step: float) -> None:
-    case = replace(make_drop(make_mesh(None, "creature", 1_500), stiffness, 200), step=step)
+    frames = 300 if stiffness == 100.0 else 200  # so stiff a body stands for long before it topples, if it does
+    case = replace(make_drop(make_mesh(None, "creature", 1_500), stiffness, frames), step=step)
     found = run_hyper(case, SpaceSizes(handles=30))
     assert measure_floor(found)["sink"] < 0.01
     assert measure_creep(found) < 0.01

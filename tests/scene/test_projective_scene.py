@@ -15,6 +15,7 @@ from supple.scene.compare_launch import Asked, launch_comparison
 from supple.scene.load import override
 from supple.scene.progress import FrameRow, SilentListener
 from supple.scene.reference import scene_reference
+from supple.scene.run import RunResult
 from supple.solve import Grab, SetGravity, SetStiffness, SetVolume
 
 BLOCK: dict[str, Any] = {
@@ -61,6 +62,30 @@ def test_young_means_what_it_means_in_the_full_solver(method: str) -> None:
     assert np.abs(ends[0] - ends[1]).max() < 0.01 * sunk
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_whose_steps_are_not_converged_says_so_with_figures(method: str, tmp_path: Path) -> None:
+    def run(**settings: Any) -> RunResult:
+        scene = changed(BLOCK, method={"name": method, **settings}, material={"young": 2e7})
+        return run_scene(build_scene(parse_scene(scene)), [tmp_path / "a.npz"])
+
+    with pytest.warns(SuppleWarning, match=r"in 3 of 3 frames.* after exactly 5 iterations: .*method.convergence"):
+        rows = run(iterations=5, convergence=0.0).rows
+    assert [row.local_global_iterations for row in rows] == [5, 5, 5]
+    assert all(row.change is not None and row.change > 0.02 and not row.converged for row in rows)
+    with pytest.warns(SuppleWarning, match=r"after at most 12 iterations: .*method.max_iterations \(now 12\)"):
+        run(max_iterations=12)
+    rows = run(max_iterations=20_000).rows  # pytest would show a warning as an error
+    assert all(row.converged and row.change is not None and row.change <= 0.02 for row in rows)
+
+
+def test_most_iterations_of_newton_are_not_those_of_projective_dynamics() -> None:
+    with pytest.raises(SceneError, match=r"max_iterations = 5 below iterations = 10"):
+        parse_scene(changed(BLOCK, method={"max_iterations": 5}))
+    scene = parse_scene(changed(BLOCK, method={"name": "full", "max_iterations": 5}))
+    assert scene.under("projective").method.max_iterations is None
+    assert scene.under("skipping").method.max_iterations == 5
+
+
 def test_material_is_corotational_unless_it_says_otherwise() -> None:
     lines = build_scene(parse_scene(BLOCK)).describe()
     assert any(line.startswith("material: corotational") for line in lines)
@@ -83,6 +108,7 @@ def test_energy_of_a_frame_is_that_of_the_constraints() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scene", [BLOCK, SHELL], ids=["solid", "shell"])
+@pytest.mark.filterwarnings("ignore:steps in")  # 200 iterations are few for some of these bodies
 def test_resumed_run_is_bit_for_bit_the_same(scene: dict[str, Any], method: str, tmp_path: Path) -> None:
     tables = {"time": {"frames": 6}, "method": {"name": method}, "output": {"checkpoint": 1}}
     tables |= {
@@ -226,7 +252,7 @@ def test_comparison_says_what_it_compares_with(scene: dict[str, Any], tmp_path: 
     asked = Asked(tmp_path / "scene.toml", tmp_path / "page.html")
     facts = launch_comparison(asked, SilentListener(), said.append, said.append)
     assert (tmp_path / "page.html").exists()
-    wanted = "projective (100 iterations)" if scene is SHELL else "full ("
+    wanted = "projective (converged 10 times as far)" if scene is SHELL else "full ("
     assert facts["full"]["label"].startswith(wanted)
 
 

@@ -48,14 +48,14 @@ def converge(case: Case, projection: Literal["clusters", "fit"] | None, iteratio
         return _descend(
             {"case": "unreduced"},
             case,
-            lambda count: ProjectiveSolver(case.body, time_step=case.step, iterations=count),
+            lambda count: ProjectiveSolver(case.body, time_step=case.step, iterations=count, convergence=0.0),
             iterations,
         )
     model = prepare_spaces(case.body, SpaceSizes(projection=projection))
     return _descend(
         {"case": "hyper-reduced", "projection": projection},
         case,
-        lambda count: HyperReducedSolver(case.body, model, time_step=case.step, iterations=count),
+        lambda count: HyperReducedSolver(case.body, model, time_step=case.step, iterations=count, convergence=0.0),
         iterations,
     )
 

@@ -1,7 +1,10 @@
 """What the hyper-reduced benchmarks measure, one row a solver.
 
-A frame is a step and the positions of all vertices. Times are the fastest of the second half of a run: all of its
-frames do the same work, and others use the machine too. Errors:
+A frame is a step and the positions of all vertices. Times are the fastest of the second half of a run where steps take
+a fixed number of iterations: all of its frames do the same work, and others use the machine too. `ms_mean`, `ms_p90`
+and `ms_max` are of all steps of that half, `ms_iteration` is the fastest step over its iterations. Rows with a
+`convergence` above 0 are of the default, which takes as many iterations as it needs: `local_global_iterations` is their
+mean, `change_max` the largest share of its way that a step had left. Errors:
 
 - `rhs_error`: what the reduced right-hand side of the projections misses, over the whole of it, as in Fig. 4 of
   [BEH18]; `rhs_error_net`: over the net force that is left of it, which moves the body; medians over a run,
@@ -25,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.bench.hyper_case import Case
-from supple.bench.yardstick import best_ms
+from supple.bench.yardstick import best_ms, spread_ms
 from supple.linalg.rigid import fit_rigid
-from supple.method import HyperReducedModel, HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
+from supple.method import HyperReducedModel, HyperReducedSolver, ProjectiveSolver, Report, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced.model import Projections
 from supple.method.hyperreduced.state import HyperReducedState
 from supple.subspace.position_space import PositionSpace
@@ -41,7 +44,8 @@ FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
 KEYS = (
     "source", "case", "projection", "vertices", "constraints", "position_dofs", "projection_dofs", "samples",
-    "iterations", "precompute_s", "ms_local", "ms_global", "ms_contact", "ms_update", "update_limit_ms", "ms_frame",
+    "iterations", "convergence", "local_global_iterations", "change_max", "precompute_s", "ms_local", "ms_global",
+    "ms_contact", "ms_update", "update_limit_ms", "ms_frame", "ms_iteration", "ms_mean", "ms_p90", "ms_max",
     "fps", "fps_with_surface", "full_ms", "speedup", "rhs_error", "rhs_error_max", "rhs_error_net", "projection_error",
     "projection_error_max", "rms_error", "rms_error_60", "sink", "sink_max", "creep", "deformation",
 )  # fmt: skip
@@ -76,8 +80,9 @@ def fill(row: Row) -> Row:
 def run_unreduced(case: Case, frames: int | None = None, iterations: int = 10) -> Unreduced:
     """The unreduced solver over the first frames of a case."""
     solver = ProjectiveSolver(
-        case.body, time_step=case.step, iterations=iterations, colliders=case.colliders, contact=case.contact
-    )
+        case.body, time_step=case.step, iterations=iterations, convergence=0.0, colliders=case.colliders,
+        contact=case.contact,
+    )  # fmt: skip
     reached, spent = [], []
     for state, report in case.play(solver, frames):
         reached.append(solver.positions(state).copy())
@@ -85,27 +90,40 @@ def run_unreduced(case: Case, frames: int | None = None, iterations: int = 10) -
     return Unreduced(reached, min(spent[len(spent) // 2 :]))
 
 
-def run_hyper(case: Case, sizes: SpaceSizes, iterations: int = 10) -> Run:
+def run_hyper(case: Case, sizes: SpaceSizes, iterations: int = 10, convergence: float = 0.0) -> Run:
     """The hyper-reduced solver over a case, and its row but for errors."""
     begin = time.perf_counter()
     model = prepare_spaces(case.body, sizes)
     solver = HyperReducedSolver(
-        case.body, model, time_step=case.step, iterations=iterations, colliders=case.colliders, contact=case.contact
-    )
+        case.body, model, time_step=case.step, iterations=iterations, convergence=convergence,
+        colliders=case.colliders, contact=case.contact,
+    )  # fmt: skip
     seconds = time.perf_counter() - begin
     found = list(case.play(solver))
-    states, spent = [state for state, _ in found], [report.milliseconds for _, report in found]
-    late = spent[len(spent) // 2 :]
-    step, fastest = min(one["total"] for one in late), min(late, key=lambda one: one["total"])
+    states, late = [state for state, _ in found], [report for _, report in found[len(found) // 2 :]]
+    totals, counts = ([f(one) for one in late] for f in (_total, _count))
+    fastest = min(late, key=_total)
+    step = fastest.milliseconds["total"]
     update = best_ms(lambda: solver.positions(states[-1]), 10)
     row = {
         "source": "supple", "case": case.name, "projection": sizes.projection, **_describe(case, model),
-        "iterations": iterations, "precompute_s": seconds, "ms_local": fastest["iterations"],
-        "ms_global": fastest["prediction"], "ms_contact": fastest.get("contact"), "ms_update": update,
-        "update_limit_ms": _pass_ms(model.positions), "ms_frame": step + update, "fps": 1e3 / step,
+        "iterations": iterations, "convergence": convergence, "local_global_iterations": float(np.mean(counts)),
+        "change_max": max(one.change or 0.0 for one in late), "precompute_s": seconds,
+        "ms_local": fastest.milliseconds["iterations"], "ms_global": fastest.milliseconds["prediction"],
+        "ms_contact": fastest.milliseconds.get("contact"), "ms_update": update,
+        "update_limit_ms": _pass_ms(model.positions), "ms_frame": step + update,
+        "ms_iteration": step / _count(fastest), **spread_ms(totals), "fps": 1e3 / step,
         "fps_with_surface": 1e3 / (step + update),
     }  # fmt: skip
     return Run(solver, states, row)
+
+
+def _total(report: Report) -> float:
+    return report.milliseconds["total"]
+
+
+def _count(report: Report) -> int:
+    return report.local_global_iterations
 
 
 def _describe(case: Case, model: HyperReducedModel) -> Row:

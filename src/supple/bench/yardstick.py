@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["best_ms", "measure_gemm"]
+__all__ = ["best_ms", "measure_gemm", "spread_ms"]
 
 SIZE = 1500
 
@@ -21,6 +21,12 @@ def best_ms(work: Callable[[], object], repeats: int = 3) -> float:
         work()
         times.append(time.perf_counter() - begin)
     return 1e3 * min(times)
+
+
+def spread_ms(times: Sequence[float]) -> dict[str, float]:
+    """Mean, ninetieth percentile and maximum of times [ms], for a row of a benchmark."""
+    p90 = float(np.percentile(times, 90.0))
+    return {"ms_mean": float(np.mean(times)), "ms_p90": p90, "ms_max": float(max(times))}
 
 
 def measure_gemm(repeats: int = 5) -> float:

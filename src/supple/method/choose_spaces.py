@@ -11,6 +11,7 @@ from supple.errors import SceneError
 from supple.method.hyperreduced.model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced.solver import HyperReducedSolver
 from supple.method.projective.solver import ProjectiveSolver
+from supple.method.projective.stopping import CONVERGENCE
 from supple.method.solver import Solver
 from supple.solve.forces import Force
 from supple.solve.inputs import Inputs, Moment
@@ -52,23 +53,28 @@ def choose_spaces(
     time_step: float = 0.01,
     steps: int = 20,
     iterations: int = 10,
+    max_iterations: int | None = None,
+    convergence: float = CONVERGENCE,
 ) -> Choice:
     """The smallest of ever larger sizes, from `sizes` on, whose error is within the tolerance; else the best of them.
 
     A body that is bent and twisted is let go, and pushed by `forces`: positions after every step are compared with
-    those of the unreduced solver with as many iterations.
+    those of the unreduced solver, whose steps end by the same test.
     """
     if not 0.0 < tolerance < 1.0:
         raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 0.1 misses a tenth of the deformation.")
     sizes = sizes or SpaceSizes()
-    full = ProjectiveSolver(body, time_step=time_step, iterations=iterations)
+    common: dict[str, Any] = {
+        "time_step": time_step, "iterations": iterations, "max_iterations": max_iterations, "convergence": convergence
+    }  # fmt: skip
+    full = ProjectiveSolver(body, **common)
     exact = _release(full, body, forces, time_step, steps)
     scale = float(np.sqrt(np.mean([_off_rigid(x, body) for x in exact])))
     tried: list[tuple[SpaceSizes, float]] = []
     models: list[HyperReducedModel] = []
     for _ in range(_LARGEST):
         model = prepare_spaces(body, sizes)
-        solver = HyperReducedSolver(body, model, time_step=time_step, iterations=iterations)
+        solver = HyperReducedSolver(body, model, **common)
         found = _release(solver, body, forces, time_step, steps)
         gaps = [_mean_square(a - b, body) for a, b in zip(found, exact, strict=True)]
         tried.append((sizes, float(np.sqrt(np.mean(gaps))) / scale))

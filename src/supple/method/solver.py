@@ -64,7 +64,12 @@ class Report:
     skip: Skip | None = None
     """None for methods that skip no steps."""
     converged: bool = True
-    """Whether Newton's method met its tolerance, or was stopped before because its time was up."""
+    """Whether Newton's method met its tolerance, or was stopped before because its time was up; whether local and
+    global steps came near enough to their minimum."""
+    local_global_iterations: int = 0
+    """Of projective dynamics."""
+    change: float | None = None
+    """Share of the step's way that these still had to go, estimated by their last changes; None for other methods."""
     linear_systems: int = 0
     """That were solved in a region of full space and the subspace about it; 0 for methods that have none."""
     linear_longest: int = 0

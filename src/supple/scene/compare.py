@@ -13,6 +13,7 @@ import numpy as np
 
 from supple.errors import ConvergenceError, SceneError
 from supple.method.measure import Errors, Measure
+from supple.method.projective.stopping import CONVERGENCE, MOST
 from supple.scene.compare_run import Track, run_track, time_first_frames
 from supple.scene.kernels import announce_compilation
 from supple.scene.progress import Listener, SilentListener
@@ -30,7 +31,7 @@ __all__ = [
     "under_full",
 ]
 
-MANY_ITERATIONS = 10  #: times those of a method, in what it is held against
+FURTHER = 10  #: times as far as a method converge the projective steps that it is held against
 TRIAL_FRAMES = 3  #: of each linear solver, after one that warms it up
 
 
@@ -186,7 +187,7 @@ def pick_reference(stage: Stage, listener: Listener) -> tuple[Contestant, dict[s
     """What a method is held against, and the milliseconds a frame of each full solver tried.
 
     That is the full solver, with the same materials. It knows no shells, skins, springs and the like: bodies that have
-    them are held against projective dynamics in full space with so many iterations that more change little.
+    them are held against projective dynamics in full space that is converged ten times as far.
     """
     scene = stage.scene
     for name, one in stage.members.items():
@@ -196,10 +197,12 @@ def pick_reference(stage: Stage, listener: Listener) -> tuple[Contestant, dict[s
             )
     if not scene.own_ties():
         return pick_full_solver(stage, listener)
-    iterations = MANY_ITERATIONS * (scene.method.iterations or 10)
-    table = scene.under("projective").method.model_copy(update={"iterations": iterations})
+    table = scene.under("projective").method
+    most = FURTHER * max(table.max_iterations or MOST, table.iterations or 0)
+    exact = {"convergence": (table.convergence or CONVERGENCE) / FURTHER, "max_iterations": most}
+    table = table.model_copy(update=exact)
     built = add_solver(replace(stage, scene=scene.model_copy(update={"method": table})))
-    return Contestant(f"projective ({iterations} iterations)", built), {}
+    return Contestant(f"projective (converged {FURTHER} times as far)", built), {}
 
 
 def pick_full_solver(stage: Stage, listener: Listener) -> tuple[Contestant, dict[str, float]]:

@@ -8,11 +8,13 @@ from pydantic import Field, model_validator
 
 from supple.scene.section import FILE, Section
 
-__all__ = ["MethodName", "MethodTable"]
+__all__ = ["PROJECTIVE", "MethodName", "MethodTable"]
 
 NEWTON, ACCURACY = 1e-4, 0.01  #: what a method's tolerance is when none is given
 POSED_ACCURACY = 0.05  #: the same in pose space, where bases between poses are interpolated
 MethodName = Literal["full", "reduced", "skipping", "condensation", "posespace", "projective", "hyperreduced"]
+
+PROJECTIVE: tuple[MethodName, ...] = ("projective", "hyperreduced")  #: methods that project constraints
 
 
 class MethodTable(Section):
@@ -40,7 +42,13 @@ class MethodTable(Section):
         default=None, gt=0, lt=1, description="residual at which a Newton solve is done, whatever the method (1e-4)"
     )
     linear_solver: Literal["auto", "direct", "pcg"] = Field(default="auto", description="how linear systems are solved")
-    max_iterations: int | None = Field(default=None, ge=1, description="Newton iterations before a step is halved")
+    max_iterations: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Newton iterations before a step is halved; projective, hyperreduced: most iterations of a step "
+        "(200)",
+    )
     model: Annotated[str | None, FILE] = Field(
         default=None,
         description="reduced, condensation, posespace: trained model (default: `NAME.model.npz` beside the scene, "
@@ -80,14 +88,21 @@ class MethodTable(Section):
         default=None, ge=1, description="reduced, condensation: most elements that forces are taken from"
     )
     iterations: int | None = Field(
-        default=None, ge=1, le=100_000, description="projective, hyperreduced: of every step (10)"
+        default=None, ge=1, le=100_000, description="projective, hyperreduced: least iterations of a step (10)"
+    )
+    convergence: float | None = Field(
+        default=None,
+        ge=0,
+        lt=1,
+        description="projective, hyperreduced: a step ends when it is estimated to have this share of its way left "
+        "(0.02); 0 takes exactly `iterations`",
     )
     history: int | None = Field(
         default=None,
         ge=0,
         le=100,
-        description="projective: iterations remembered to make later ones longer (0; 5 for other materials than the "
-        "co-rotational)",
+        description="projective: iterations remembered to make later ones longer (5; 0 for the co-rotational material "
+        "where convergence is 0)",
     )
     handles: int | None = Field(
         default=None, ge=1, le=100_000, description="hyperreduced: points whose weights span the positions (120)"
@@ -139,6 +154,15 @@ class MethodTable(Section):
         return self
 
     @model_validator(mode="after")
+    def _most_iterations_are_not_fewer(self) -> MethodTable:
+        least = self.iterations or 10
+        if self.is_projective and self.max_iterations is not None and self.max_iterations < least:
+            raise ValueError(
+                f"has max_iterations = {self.max_iterations} below iterations = {least}, the least of a step: raise it"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _handles_cover_the_body(self) -> MethodTable:
         if self.name == "hyperreduced" and self.radius is not None and self.radius < 1.0:
             raise ValueError("has a radius below 1, at which handles do not cover the body: give 1 or more")
@@ -153,7 +177,7 @@ class MethodTable(Section):
     @property
     def is_projective(self) -> bool:
         """Whether bodies are tied by constraints."""
-        return self.name in ("projective", "hyperreduced")
+        return self.name in PROJECTIVE
 
     @property
     def residual(self) -> float:

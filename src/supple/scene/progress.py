@@ -62,6 +62,9 @@ class FrameRow:
     work: float | None = None  #: done on the body by gravity and forces in the frame [J]; None where these changed
     inverted: int | None = None  #: tets with a volume ratio of 0 or less; None in frames that do not place all vertices
     min_jacobian: float | None = None  #: the least volume ratio of a tet, likewise
+    local_global_iterations: int = 0  #: of projective dynamics
+    change: float | None = None  #: largest share of its way that a step of these had left; None for other methods
+    converged: bool = True  #: whether every step met its convergence test
 
 
 class Listener(Protocol):
@@ -122,6 +125,8 @@ class LogListener:
             self._growing = True
             return
         did = f"{row.newton_iterations} Newton iterations"
+        if row.local_global_iterations:
+            did = f"{row.local_global_iterations} iterations"
         if row.contacts:
             did += f", {_count_contacts(row)} up to {1e3 * row.contact_depth:.3g} mm deep"
         self.say(f"{self._unit} {row.frame}: {row.ms:.1f} ms, {did}, {left} left")

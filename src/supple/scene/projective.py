@@ -22,7 +22,6 @@ from supple.solve import Force
 
 __all__ = ["make_shell_body", "projective_solver", "refuse_unserved", "tie_body"]
 
-HISTORY = 5  #: iterations remembered for materials whose curvature the constant matrix does not bound
 STIFF_VOLUME = 10.0  #: bulk moduli of the material with which a volume is aimed at
 
 
@@ -97,11 +96,11 @@ def projective_solver(
     """The solver that the scene names, and what was measured to choose its spaces."""
     method, said = scene.method, list[str]()
     common: dict[str, Any] = {"time_step": scene.time.step, "colliders": colliders, "contact": contact}
-    common |= {key: getattr(method, key) for key in ("iterations", "candidates") if getattr(method, key) is not None}
+    keys = ("iterations", "max_iterations", "convergence")
+    stopping = {key: getattr(method, key) for key in keys if getattr(method, key) is not None}
+    common |= stopping if method.candidates is None else {**stopping, "candidates": method.candidates}
     if method.name == "projective":
-        bounded = all(constraint.bounded for constraint in body.constraints)
-        history = (0 if bounded else HISTORY) if method.history is None else method.history
-        return ProjectiveSolver(body, tolerance=method.tolerance or 0.0, history=history, **common), said
+        return ProjectiveSolver(body, tolerance=method.tolerance or 0.0, history=method.history, **common), said
     sizes = _space_sizes(method)
     if method.tolerance is None:
         return HyperReducedSolver(body, prepare_spaces(body, sizes), **common), said
@@ -111,7 +110,7 @@ def projective_solver(
         sizes=sizes,
         forces=forces,
         time_step=scene.time.step,
-        iterations=method.iterations or 10,
+        **stopping,
     )
     said.append(choice.describe())
     if choice.error > method.tolerance:

@@ -18,6 +18,7 @@ from supple.scene.replay import EventLog
 from supple.scene.simulate import simulate, start_scene
 from supple.scene.stage import Built
 from supple.scene.timeline import Timeline
+from supple.scene.unconverged import warn_unconverged
 from supple.scene.versions import Versions
 
 __all__ = ["RunResult", "run_scene"]
@@ -102,6 +103,7 @@ def _record_frames(
             if request.asked and now.frame < last:
                 break
             recorder.keep_up(now)
+        warn_unconverged(versions.at(now.frame).scene.method, rows)
         if now.frame < last:
             checkpoint = recorder.save(now)
             recorder.close()

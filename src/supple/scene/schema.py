@@ -17,7 +17,7 @@ from supple.scene.contact import ContactTable
 from supple.scene.force import Force
 from supple.scene.material import MaterialTable
 from supple.scene.mesh_table import MeshTable
-from supple.scene.method_table import MethodName, MethodTable
+from supple.scene.method_table import PROJECTIVE, MethodName, MethodTable
 from supple.scene.motion_table import MotionTable
 from supple.scene.output_table import OutputTable
 from supple.scene.paint_table import PaintTable
@@ -182,11 +182,14 @@ class Scene(Section):
         return "posespace" if self.rig is not None and self.rig.rest == "posed" else "reduced"
 
     def under(self, method: MethodName) -> Scene:
-        """The same scene under another method; tolerance and radius mean other things there: they are left behind."""
+        """The same scene under another method; what means other things there is left behind: tolerance, radius, and the
+        most iterations where these are Newton's in one of the two."""
         if method == self.method.name and not any(body.method for body in self.body):
             return self
         residual = self.method.newton_tolerance or (self.method.tolerance if self.method.name == "full" else None)
         kept = {"name": method, "tolerance": None, "radius": None, "newton_tolerance": residual}
+        if (method in PROJECTIVE) != self.method.is_projective:
+            kept["max_iterations"] = None
         bodies = [body.model_copy(update={"method": None}) for body in self.body]
         return self.model_copy(update={"method": self.method.model_copy(update=kept), "body": bodies})
 

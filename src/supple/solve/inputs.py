@@ -9,7 +9,12 @@ from supple.solve.events import Event
 from supple.solve.forces import Force
 from supple.solve.placement import Placement
 
-__all__ = ["Inputs", "Moment"]
+__all__ = ["Inputs", "Moment", "round_duration"]
+
+
+def round_duration(seconds: float) -> float:
+    """The length of a step [s] to nine digits: times are sums, and equal steps differ in the last ones."""
+    return float(f"{seconds:.9g}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,10 @@ def describe_shown(shown: Shown) -> str:
     on = "" if method == next_one else f", goes on with {next_one}"
     lines.append(f"{method}, steps of {1e3 * scene.time.step:.3g} ms{on}")
     if row is not None:
-        lines.append(f"{row.ms:.1f} ms a frame, {row.newton_iterations} iterations, {row.kind}")
+        iterations = row.newton_iterations + row.local_global_iterations
+        lines.append(f"{row.ms:.1f} ms a frame, {iterations} iterations, {row.kind}")
+        if row.change is not None and not row.converged:
+            lines.append(f"not converged: {100 * row.change:.2g} % of the way was left")
         if row.contacts:
             lines.append(f"{row.contacts} contacts up to {1e3 * row.contact_depth:.3g} mm deep")
     if shown.speed is not None:

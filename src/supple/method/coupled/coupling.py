@@ -12,6 +12,7 @@ from supple.contact.exchange import solve_forces
 from supple.contact.result import Touch
 from supple.method.compliance import Compliance, make_compliance
 from supple.method.coupled.state import Member
+from supple.solve.inputs import round_duration
 from supple.subspace.vertex_turns import measure_turns
 
 __all__ = ["Coupling"]
@@ -84,7 +85,7 @@ class Coupling:
 
     def _yield(self, touched: IntArray, x: FloatArray, h: float) -> FloatArray:
         """What unit forces on touched vertices move them at x [m/N], (k, 3, k, 3): nothing from body to body."""
-        length = float(f"{h:.9g}")  # of a step, without the round-off of times
+        length = round_duration(h)
         if length not in self._compliances:
             made = [make_compliance(one.solver, one.body, self._integrator, length) for one in self._members]
             self._compliances = dict([*self._compliances.items()][1 - _KEPT :]) | {length: made}

@@ -18,14 +18,17 @@ from supple.contact.sweep import hold, press, spread
 from supple.linalg.compiled import compile_copy
 from supple.linalg.row_sums import add_products, add_rows
 from supple.linalg.small import point
+from supple.method.projective.stopping import find_change
 
-__all__ = ["choose_lane", "settle_kernel", "turn_kernel"]
+__all__ = ["choose_lane", "round_off", "settle_kernel", "turn_kernel"]
 
 Lane = Callable[..., Any]
 
 
-def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
-    """out (3, c) = base + coefficients · answer after some iterations from q (3, c).
+def _settle(q, base, out, stopping, starts, blocks, values, parameters, memory, fit, answer, coefficients, grip):
+    """out (3, c) = base + coefficients · answer after some iterations from q (3, c), until `stopping` ends them.
+
+    What comes back is how many they were, and the share of its way that the step still had to go.
 
     Sampled element e reads the blocks starts[e] to starts[e + 1] of S U, `values` (k, SEEN, 4); `fit` is the transposed
     fit, (s, m) or (p s, m), or empty where projections are coefficients themselves; `answer` (g, M, c) holds
@@ -36,7 +39,8 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
     P, nothing = np.empty((3, ROWS, count), q.dtype), np.zeros_like(coefficients)
     zero, one, every = q.dtype.type(0), q.dtype.type(1), np.arange(coefficients.shape[1])
-    for round in range(iterations):
+    changes, before, done, left = np.empty(stopping.most), q.copy(), 0, 0.0
+    for round in range(stopping.most):
         source = q if round == 0 else out
         for begin in range(0, count, LANES):
             lanes = min(LANES, count - begin)
@@ -87,10 +91,20 @@ def _settle(q, base, out, iterations, starts, blocks, values, parameters, memory
         add_rows(every, coefficients, answer, base, out)
         if len(grip.goal):
             press(grip, out)
+        done = round + 1
+        changes[round], way, size = follow(out, q, before)
+        if done >= stopping.least:
+            left = find_change(changes, done, way, NOTHING * size)
+            if left <= stopping.convergence:
+                break
+    return done, left
 
 
-def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
-    """Weighted projections P (3, 3, s) of clusters after some iterations from their values F (3, 3, s), axes first.
+def _turn(F, base, stopping, parameters, memory, weight, Z, P, free, grip):
+    """Weighted projections P (3, 3, s) of clusters after some iterations from their values F (3, 3, s), axes first,
+    until `stopping` ends them.
+
+    What comes back is how many they were, and the share of its way that the step still had to go, in values.
 
     F follows F = base + Z P, `base` being what they are without projections, and Z = Ḡ A⁻¹ Ḡᵀ (g, 3 s, 3 s), one for
     all axes or one each. `memory` (4, s) are quaternions that are kept, or nothing; `grip` are contacts, or none, with
@@ -99,7 +113,8 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
     count, moved = F.shape[2], np.empty_like(free)
     t = np.zeros((PARAMETERS + 2 * parameters.shape[0], LANES), REAL)
     flat, pull, every = F.reshape(3, -1), P.reshape(3, -1), np.arange(3 * count)
-    for _ in range(iterations):
+    changes, first, before, done, left = np.empty(stopping.most), flat.copy(), flat.copy(), 0, 0.0
+    for round in range(stopping.most):
         for begin in range(0, count, LANES):
             lanes = min(LANES, count - begin)
             for i in range(3):
@@ -119,6 +134,28 @@ def _turn(F, base, iterations, parameters, memory, weight, Z, P, free, grip):
             add_products(grip.Y, pull, free, moved)
             hold(grip, moved)
             spread(grip.Y, grip.force, flat)
+        done = round + 1
+        changes[round], way, size = follow(flat, first, before)
+        if done >= stopping.least:
+            left = find_change(changes, done, way, NOTHING * size)
+            if left <= stopping.convergence:
+                break
+    return done, left
+
+
+@point
+def follow(values, first, before):
+    """The largest change of values (3, m) since those of before, which they become, how far they are from the first,
+    and the largest."""
+    change, way, size = 0.0, 0.0, 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            value = values[i, j]
+            change = max(change, abs(value - before[i, j]))
+            way = max(way, abs(value - first[i, j]))
+            size = max(size, abs(value))
+            before[i, j] = value
+    return change, way, size
 
 
 @point
@@ -146,6 +183,17 @@ def choose_lane(constraint: Constraint, single: bool) -> tuple[bool, Lane]:
     return kind.warm_lane is not None, (kind.single_lane if single else None) or constraint.find_lane(warm=True)
 
 
+def round_off(precision: type[np.floating[Any]]) -> float:
+    """The share of the largest value up to which changes are round-off."""
+    return 4.0 * float(np.finfo(precision).eps)
+
+
+def _real(single: bool) -> dict[str, Any]:
+    """The numbers that a kernel works in, and their round-off."""
+    real = np.float32 if single else np.float64
+    return {"REAL": real, "NOTHING": round_off(real)}
+
+
 @cache
 def settle_kernel(lane, rows, guided, single):
     """The step for the constraint with this lane, which works in single precision or in double."""
@@ -154,7 +202,7 @@ def settle_kernel(lane, rows, guided, single):
         "ROWS": rows,
         "SEEN": rows + 2 * guided,
         "GUIDED": guided,
-        "REAL": np.float32 if single else np.float64,
+        **_real(single),
     }
     name = f"{lane.__name__.strip('_')}_{rows}_{'single' if single else 'double'}"
     return compile_copy(_settle, name, names, fastmath={"contract", "nsz", "reassoc"})
@@ -163,6 +211,6 @@ def settle_kernel(lane, rows, guided, single):
 @cache
 def turn_kernel(lane, single):
     """The steps of clusters for the constraint with this lane."""
-    names = {"project": lane, "REAL": np.float32 if single else np.float64}
+    names = {"project": lane, **_real(single)}
     name = f"turn_{lane.__name__.strip('_')}_{'single' if single else 'double'}"
     return compile_copy(_turn, name, names, fastmath={"contract", "nsz", "reassoc"})

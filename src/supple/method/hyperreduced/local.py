@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from supple.contact.grip import Grip
 from supple.method.hyperreduced.kernels import choose_lane, settle_kernel
 from supple.method.hyperreduced.model import Projections
+from supple.method.projective.stopping import Stopping
 
 __all__ = ["Local"]
 
@@ -42,19 +43,21 @@ class Local:
         q: Numbers,
         base: Numbers,
         out: Numbers,
-        rounds: int,
+        stopping: Stopping,
         memory: Numbers,
         answer: Numbers,
         coefficients: Numbers,
         grip: Grip,
-    ) -> None:
-        """out = base + coefficients answer after some iterations from q, all (3, c).
+    ) -> tuple[int, float]:
+        """out = base + coefficients answer after some iterations from q, all (3, c); how many, and the share of the
+        step's way that is left.
 
         `memory` are quaternions (4, s) where it remembers; `answer` (g, M, c), `coefficients` (3, M);
         `grip` holds contacts.
         """
         given = *self._seen, self._parameters, memory, self._sampled, answer, coefficients, grip
-        self._run(q, base, out, rounds, *given)
+        done, left = self._run(q, base, out, stopping, *given)
+        return int(done), float(left)
 
     def values(self, q: Numbers) -> FloatArray:
         """S U q of the samples at coordinates (c, 3): (s, p, 3)."""

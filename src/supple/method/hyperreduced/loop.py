@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from supple.contact.grip import NO_GRIP
 from supple.linalg.rotation import nearest_quaternions
+from supple.method.hyperreduced.kernels import round_off
 from supple.method.hyperreduced.local import Local
 from supple.method.hyperreduced.model import HyperReducedModel
 from supple.method.hyperreduced.system import HyperReducedSystem
 from supple.method.projective.contact import ContactStep
+from supple.method.projective.stopping import ONCE, Stopping, find_change
 
 __all__ = ["LoopInputs", "SampleLoop"]
 
@@ -37,35 +39,48 @@ class LoopInputs(NamedTuple):
 class SampleLoop:
     """Each type in turn reads its samples from the coordinates and answers with D c."""
 
-    def __init__(self, model: HyperReducedModel, iterations: int, precision: type[np.floating[Any]]) -> None:
-        self._constant, self._iterations, self._precision = model.positions.constant, iterations, precision
+    def __init__(self, model: HyperReducedModel, stopping: Stopping, precision: type[np.floating[Any]]) -> None:
+        self._constant, self._stopping, self._precision = model.positions.constant, stopping, precision
         self._locals = [Local(fit, precision) for fit in model.fits]
 
-    def run(self, system: HyperReducedSystem, inputs: LoopInputs) -> tuple[FloatArray, Numbers]:
-        """Coordinates (c, 3) and quaternions after the iterations."""
+    def run(self, system: HyperReducedSystem, inputs: LoopInputs) -> tuple[FloatArray, Numbers, int, float]:
+        """Coordinates (c, 3) and quaternions after the iterations, their number, and the share of its way that the step
+        still had to go."""
         base, guess, turns, volume, origin, touching = inputs
         move = np.outer(self._constant, origin)
         start, q = (np.ascontiguousarray((field - move).T, self._precision) for field in (base, guess))
         turns = turns.astype(self._precision)
         known = turns.shape[1] > 0 or not any(local.remembers for local in self._locals)
         coefficients = [np.empty((3, D.shape[1]), self._precision) for D in system.quick]
-        out, runs = np.empty_like(q), self._iterations if len(self._locals) == 1 and known else 1
+        out, first, stopping, at_once = np.empty_like(q), q, self._stopping, len(self._locals) == 1 and known
         grip, last = NO_GRIP if touching is None else touching.grip, self._locals[-1]
         for local in self._locals:
             local.inflate(volume)
-        for _ in range(self._iterations // runs):
+        changes, done, left = np.zeros(stopping.most), 0, 0.0
+        for done in range(1, stopping.most + 1):
             source, turns = start, turns if known else self._find_turns(q.T)
             memories = self._split(turns)
             for local, memory, D, own in zip(self._locals, memories, system.quick, coefficients, strict=True):
-                local.settle(q, source, out, runs, memory, D, own, grip if local is last else NO_GRIP)
+                reached = local.settle(
+                    q, source, out, stopping if at_once else ONCE, memory, D, own, grip if local is last else NO_GRIP
+                )
                 source = out
-            q, out = out, q
-        reached = base
+            if at_once:
+                done, left = reached
+                break
+            changes[done - 1] = np.abs(out - q).max()
+            left = find_change(
+                changes, done, float(np.abs(out - first).max()), round_off(self._precision) * float(np.abs(out).max())
+            )
+            q, out = out, np.empty_like(out) if q is first else q
+            if stopping.is_enough(done, left):
+                break
+        positions = base
         for kind, own in enumerate(coefficients):
-            reached = reached + system.answer(kind, own)
+            positions = positions + system.answer(kind, own)
         if touching is not None:
-            reached = reached + touching.answer(touching.forces())
-        return reached, turns if known else self._find_turns(reached)
+            positions = positions + touching.answer(touching.forces())
+        return positions, turns if known else self._find_turns(positions), done, left
 
     def _find_turns(self, q: Numbers) -> Numbers:
         """Quaternions to go on from at coordinates q (c, 3), found from nothing."""

@@ -28,8 +28,9 @@ from supple.method.hyperreduced.state import HyperReducedState
 from supple.method.hyperreduced.system import HyperReducedSystem
 from supple.method.measured import Measured, find_load_points
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
+from supple.method.projective.stopping import CONVERGENCE, Stopping
 from supple.method.solver import Arrays, Report
-from supple.solve.inputs import Inputs
+from supple.solve.inputs import Inputs, round_duration
 from supple.solve.live import Live
 from supple.solve.stopwatch import Stopwatch
 
@@ -51,28 +52,30 @@ class HyperReducedSolver:
         *,
         time_step: float = 0.01,
         iterations: int = 10,
+        max_iterations: int | None = None,
+        convergence: float = CONVERGENCE,
         precision: Literal["single", "double"] = "single",
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
         candidates: int = 2400,
     ) -> None:
         """Without a `model` spaces of the usual size are made. `time_step` [s] is what steps are expected to be; one
-        of another length is prepared when it comes. `precision` is that of the iterations. The placements of
-        `colliders` come with each moment; so many `candidates` among the surface's vertices touch them."""
-        if iterations < 1:
-            raise SceneError(f"iterations = {iterations} makes no sense: ask for at least 1.")
+        of another length is prepared when it comes. `iterations`, `max_iterations` and `convergence` are as for
+        `ProjectiveSolver`; `precision` is that of the iterations. The placements of `colliders` come with each moment;
+        so many `candidates` among the surface's vertices touch them."""
         if not time_step > 0.0:
             raise SceneError(f"time_step = {time_step:g} makes no sense: give seconds above 0.")
-        self.body, self.iterations = body, iterations
+        self.body, self.stopping = body, Stopping.of(iterations, max_iterations, convergence)
         self._precision: type[np.floating[Any]] = np.float32 if precision == "single" else np.float64
         self.model = model or prepare_spaces(body)
         self._loads = Loads(self.model.positions, self.model.mass, body.pins)
+        self._time_step = time_step
         self._systems: OrderedDict[tuple[Any, ...], HyperReducedSystem] = OrderedDict()
         alone = self.model.alone
         self._loop: SampleLoop | ClusterLoop = (
-            SampleLoop(self.model, iterations, self._precision)
+            SampleLoop(self.model, self.stopping, self._precision)
             if alone is None
-            else ClusterLoop(alone, self.model.positions, iterations, self._precision)
+            else ClusterLoop(alone, self.model.positions, self.stopping, self._precision)
         )
         self._centre = np.asarray(self.model.mass @ self.model.positions.constant) / body.mass.sum()
         self._contact: ProjectiveContact | None = None
@@ -114,7 +117,9 @@ class HyperReducedSolver:
                 links = system.delassus(self._loads.U)
                 touching = self._contact.begin(state.q, state.v, guess, inputs, state.pressing, links, origin, state.a)
         with watch.phase("iterations"):
-            q, turns = self._loop.run(system, LoopInputs(base, guess, state.turns, live.volume, origin, touching))
+            q, turns, done, change = self._loop.run(
+                system, LoopInputs(base, guess, state.turns, live.volume, origin, touching)
+            )
         if not np.isfinite(q).all():
             raise ConvergenceError("positions are no longer finite: take a smaller step, or more samples.")
         pressed = np.zeros(3) if touching is None else touching.total()
@@ -129,7 +134,10 @@ class HyperReducedSolver:
             pressing, touch = touching.finish(touching.look(q))
         reached = HyperReducedState(inputs.end.time, q, v, (v - state.v) / h, turns, live, pressing)
         count = 0 if touch is None else len(touch)
-        report = Report(watch.finish(), self.iterations, 0, "reduced", 0.0, contacts=count, touching=touch)
+        report = Report(
+            watch.finish(), kind="reduced", full_share=0.0, contacts=count, touching=touch,
+            local_global_iterations=done, change=change, converged=self.stopping.is_met(change),
+        )  # fmt: skip
         return reached, report
 
     def positions(self, state: HyperReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
@@ -171,11 +179,12 @@ class HyperReducedSolver:
 
     def describe(self) -> list[str]:
         first, *others = self.model.describe()
-        return [f"hyper-reduced projective dynamics, {first}, {self.iterations} iterations a step", *others]
+        return [f"hyper-reduced projective dynamics, {first}, {self.stopping.describe()}", *others]
 
     def system(self, duration: float, live: Live) -> HyperReducedSystem:
         """The matrices of steps of a duration [s], as the user has set stiffness, pins and grabs."""
-        holds = self._loads.holds(live)
+        rounded, holds = round_duration(duration), self._loads.holds(live)
+        duration = self._time_step if rounded == round_duration(self._time_step) else rounded
         key = (duration, live.stiffness, holds.key)
         if key not in self._systems:
             self._systems[key] = HyperReducedSystem(

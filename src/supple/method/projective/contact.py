@@ -42,7 +42,7 @@ _NEAR_SELF = 0.005  # likewise its own surface, which moves too
 _PUSH = 0.01  # sizes of the body by which a step pushes out at most what begins inside a collider
 _MOST = 400  # contacts; a pass costs their square, and sampled vertices come in an order that spreads any first part
 _TOLERANCE = 2e-5  # sizes of the body by which forces may still move a contact
-_REBOUND_WORK, _REBOUND_PASSES = 4_000_000, (10, 400)  # squares of contacts that passes may cost; fewest, most passes
+_REBOUND_WORK, _REBOUND_PASSES = 4_000_000, (10, 4000)  # squares of contacts that passes may cost; fewest, most passes
 _REBOUND_MISS = 1e-6  # share of the fastest rebound that a pass may still change
 _SLOW = 2.0  # steps in which loads alone make the speed below which nothing rebounds
 

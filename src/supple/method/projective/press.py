@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
 from supple.method.projective.contact import ContactStep
-from supple.method.projective.quasi_newton import Descent, descend
+from supple.method.projective.quasi_newton import NOTHING, Descent, descend
+from supple.method.projective.stopping import ONCE, Stopping, find_change
 
 __all__ = ["descend_pressing", "push_back"]
 
@@ -23,7 +24,7 @@ def descend_pressing(
     contacts: Contacts,
     held: NDArray[np.bool_],
     *,
-    iterations: int,
+    stopping: Stopping,
     still: float = 0.0,
     bounded: bool = True,
 ) -> Descent:
@@ -32,17 +33,21 @@ def descend_pressing(
     An iteration sees the forces that the one before it left, and the last is followed by what they have changed since.
     """
     objectives: list[float] = []
-    push, change, done = push_back(contacts, step.forces(), held), 0.0, 0
-    for done in range(1, iterations + 1):
-        descent = descend(_under(evaluate, push), precondition, x, iterations=1, bounded=bounded)
-        x, change = descent.x, descent.change
+    push, done, left = push_back(contacts, step.forces(), held), 0, 0.0
+    start, changes, nothing = x, np.zeros(stopping.most), max(NOTHING * float(np.abs(x).max(initial=0.0)), still)
+    for done in range(1, stopping.most + 1):
+        descent = descend(_under(evaluate, push), precondition, x, stopping=ONCE, bounded=bounded)
+        change, x = float(np.abs(descent.x - x).max(initial=0.0)), descent.x
+        changes[done - 1] = change
+        left = find_change(changes, done, float(np.abs(x - start).max(initial=0.0)), nothing)
+        is_last = done == stopping.most or change <= still or stopping.is_enough(done, left)
         objectives += descent.objectives
         step.settle(contacts.gap(x) + contacts.offset)
         last, push = push, push_back(contacts, step.forces(), held)
-        x = x if done < iterations and change > still else x + precondition(push - last)
-        if change <= still:
+        if is_last:
+            x = x + precondition(push - last)
             break
-    return Descent(x, done, change, objectives)
+    return Descent(x, done, left, objectives)
 
 
 def push_back(contacts: Contacts, forces: FloatArray, held: NDArray[np.bool_]) -> FloatArray:

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.jit import njit
+from supple.method.projective.stopping import Stopping, find_change
 
-__all__ = ["Descent", "descend"]
+__all__ = ["NOTHING", "Descent", "descend"]
 
 FloatArray = NDArray[np.float64]
 _ROUND_OFF = 1e-13  # of an objective, relative to the sum of its parts
+NOTHING = 1e-11  #: of the largest coordinate: a change that is round-off
 _MOST_HALVINGS = 30
 
 
@@ -27,7 +29,7 @@ class Descent(NamedTuple):
     x: FloatArray
     iterations: int
     change: float
-    """Largest change of a coordinate in the last iteration [m]."""
+    """Share of its way that it still had to go, as its last iterations tell (stopping.py)."""
     objectives: list[float]
     """Φ wherever it was evaluated and accepted [J]."""
 
@@ -37,26 +39,30 @@ def descend(
     precondition: Callable[[FloatArray], FloatArray],
     x: FloatArray,
     *,
-    iterations: int,
+    stopping: Stopping,
     still: float = 0.0,
     history: int = 0,
     bounded: bool = True,
 ) -> Descent:
-    """Minimise Φ from x [m], (n, 3), until a step is not above `still` [m]; `evaluate` gives Φ and its gradient.
+    """Minimise Φ from x [m], (n, 3), until `stopping` ends it or a step is not above `still` [m].
 
-    `precondition` may change the array it is given, and return it.
+    `evaluate` gives Φ and its gradient; `precondition` may change the array it is given, and return it.
 
     Where A bounds the curvature of Φ from above, its own steps are safe: without history the last is not evaluated.
     """
     value, gradient = evaluate(x)
     objectives, pairs = [value], list[tuple[FloatArray, FloatArray, float]]()
-    change, done = 0.0, 0
-    for done in range(1, iterations + 1):
+    start, nothing = x, max(NOTHING * float(np.abs(x).max(initial=0.0)), still)
+    changes, count, done, left = np.zeros(stopping.most), 0, 0, 0.0
+    for done in range(1, stopping.most + 1):
         residual = -gradient if history else np.negative(gradient, out=gradient)
         direction = _two_loops(residual, pairs, precondition)
-        there, change = _advance(x, direction, 1.0)
-        if done == iterations and bounded and not history:
-            return Descent(there, done, change, objectives)
+        there, change, way = _advance(x, direction, 1.0, start)
+        if bounded and not history:
+            changes[count] = change
+            left = find_change(changes, count + 1, way, nothing)
+            if done == stopping.most or change <= still or stopping.is_enough(done, left):
+                return Descent(there, done, left, objectives)
         share, found = 1.0, False
         for _ in range(_MOST_HALVINGS):
             new_value, new_gradient = evaluate(there)
@@ -64,10 +70,11 @@ def descend(
             if found:
                 break
             share *= 0.5
-            there, _ = _advance(x, direction, share)
+            there, _, way = _advance(x, direction, share, start)
         if not found:
             if not pairs:
-                break  # the minimum, to round-off
+                left = 0.0  # the minimum, to round-off
+                break
             pairs.clear()
             continue
         if history:
@@ -76,21 +83,25 @@ def descend(
             pairs = [*pairs, (step, turn, bend)][-history:] if bend > 0.0 else pairs
         x, value, gradient = there, new_value, new_gradient
         objectives.append(value)
-        change *= share
-        if change <= still:
+        changes[count] = share * change
+        count += 1
+        left = find_change(changes, count, way, nothing)
+        if changes[count - 1] <= still or stopping.is_enough(done, left):
             break
-    return Descent(x, done, change, objectives)
+    return Descent(x, done, left, objectives)
 
 
 @njit(cache=True)
-def _advance(x, direction, share):
-    """x + share direction, both (n, 3), and the largest change of a coordinate in a whole step: one pass over all."""
-    there, most = np.empty_like(x), 0.0
+def _advance(x, direction, share, start):
+    """x + share direction, both (n, 3), the largest change of a coordinate in a whole step, and how far the result is
+    from the start: one pass over all."""
+    there, most, way = np.empty_like(x), 0.0, 0.0
     for k in range(len(x)):
         for i in range(3):
             most = max(most, abs(direction[k, i]))
             there[k, i] = x[k, i] + share * direction[k, i]
-    return there, most
+            way = max(way, abs(there[k, i] - start[k, i]))
+    return there, most, way
 
 
 def _two_loops(

@@ -22,11 +22,12 @@ from supple.method.projective.global_step import GlobalStep
 from supple.method.projective.objective import Drag, StepObjective
 from supple.method.projective.press import descend_pressing, push_back
 from supple.method.projective.quasi_newton import Descent, descend
+from supple.method.projective.stopping import CONVERGENCE, Stopping
 from supple.method.solver import Arrays, Report
 from supple.method.state import FullState, pack_state, unpack_state
 from supple.method.step_frame import foresee_frame
 from supple.solve.forces import external_force
-from supple.solve.inputs import Inputs
+from supple.solve.inputs import Inputs, round_duration
 from supple.solve.live import Live
 from supple.solve.pull import Pull
 from supple.solve.stopwatch import Stopwatch
@@ -34,6 +35,7 @@ from supple.solve.stopwatch import Stopwatch
 __all__ = ["ProjectiveSolver", "ProjectiveState"]
 
 FloatArray = NDArray[np.float64]
+_HISTORY = 5  # iterations remembered: a stiff beam converges in a fifth of the iterations of plain steps
 _KEPT = 4  # factors: a user goes to and fro between a few settings
 
 
@@ -61,29 +63,35 @@ class ProjectiveSolver:
         *,
         time_step: float = 0.01,
         iterations: int = 10,
+        max_iterations: int | None = None,
+        convergence: float = CONVERGENCE,
         tolerance: float = 0.0,
-        history: int = 0,
+        history: int | None = None,
         colliders: Sequence[Collider] = (),
         contact: ContactSettings | None = None,
         candidates: int = 4000,
     ) -> None:
         """`time_step` [s] is what steps are expected to be: the matrix is factorised for it, for others as they come.
 
-        A step ends after `iterations`, or when one moves no vertex by more than `tolerance` of the body's size.
+        A step takes at least `iterations`, and ends when what is left of its way is estimated at a share of
+        `convergence` (method/projective/stopping.py) or after `max_iterations` (200); with a convergence of 0 it takes
+        exactly `iterations`. It also ends when an iteration moves no vertex by more than `tolerance` of the body's
+        size.
         `history` earlier iterations make later ones longer (method/projective/quasi_newton.py); 0 is plain projective
-        dynamics.
+        dynamics. Where None it is 5, and 0 where `convergence` is 0 and the matrix bounds the constraints' curvature.
         The placements of `colliders` come with each moment; so many `candidates` among the surface's vertices touch
         them. While they do, `history` counts nothing.
         """
         if not time_step > 0.0:
             raise SceneError(f"time_step = {time_step:g} s is not positive: 0.01 gives 100 steps a second.")
-        if iterations < 1:
-            raise SceneError(f"iterations = {iterations} does nothing: give at least 1; 10 are usual.")
         if not 0.0 <= tolerance < 1.0:
             raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 is a part of the body's size.")
         self.body = body
-        self.iterations, self.tolerance, self.history = iterations, tolerance, history
-        self._time_step = time_step
+        self.stopping = Stopping.of(iterations, max_iterations, convergence)
+        self._bounded = all(constraint.bounded for constraint in body.constraints)
+        usual = 0 if convergence == 0.0 and self._bounded else _HISTORY
+        self.tolerance, self.history = tolerance, usual if history is None else history
+        self._time_step = round_duration(time_step)
         stiffness = body.stiffness()
         factor, self._number = LDLT.ordered(stiffness + self._inertia_matrix(time_step, stiffness))
         self._order = np.argsort(self._number)
@@ -127,16 +135,16 @@ class ProjectiveSolver:
                 goal = objective.goal[self._number[skin]]
                 touching = self._contact.begin(state.x[skin], state.v[skin], goal, inputs, state.pressing, links)
         work = watch.timed("local", objective.evaluate), watch.timed("global", system.solve), begin
-        still, bounded = self.tolerance * self.body.size(), all(c.bounded for c in self.body.constraints)
+        still, bounded = self.tolerance * self.body.size(), self._bounded
         if touching is None:
             descent = descend(
-                *work, iterations=self.iterations, still=still, history=self.history, bounded=bounded
+                *work, stopping=self.stopping, still=still, history=self.history, bounded=bounded
             )  # fmt: skip
             new, touch = self._arrive(state, inputs, descent, objective.memories), None
         else:
             there = replace(touching.contacts, vertices=self._number[touching.contacts.vertices].astype(np.int32))
             descent = descend_pressing(
-                *work, touching, there, objective.held, iterations=self.iterations, still=still, bounded=bounded
+                *work, touching, there, objective.held, stopping=self.stopping, still=still, bounded=bounded
             )
             new = self._arrive(state, inputs, descent, objective.memories)
             rebound = touching.rebound(touching.look(new.v[self._skin]))
@@ -146,8 +154,8 @@ class ProjectiveSolver:
             pressing, touch = touching.finish(touching.look(new.x[self._skin]))
             new = replace(new, pressing=pressing)
         report = Report(
-            watch.finish(), descent.iterations, residual=descent.change / self.body.size(),
-            contacts=0 if touch is None else len(touch), touching=touch,
+            watch.finish(), local_global_iterations=descent.iterations, change=descent.change,
+            converged=self.stopping.is_met(descent.change), contacts=0 if touch is None else len(touch), touching=touch,
         )  # fmt: skip
         return new, report
 
@@ -193,7 +201,7 @@ class ProjectiveSolver:
         faster = f", {self.history} of them remembered" if self.history else ""
         return [
             f"projective dynamics, {len(self._mass):,} vertices, constraints: {kinds}",
-            f"{self.iterations} iterations a step{until}{faster}; factor of {megabytes:.1f} MB",
+            f"{self.stopping.describe()}{until}{faster}; factor of {megabytes:.1f} MB",
         ]
 
     def _objective(self, state: ProjectiveState, inputs: Inputs) -> tuple[StepObjective, FloatArray]:
@@ -237,8 +245,7 @@ class ProjectiveSolver:
 
     def _global(self, duration: float, live: Live) -> GlobalStep:
         """The global step of a duration, a stiffness and pins; the last few are kept."""
-        duration = float(f"{duration:.9g}")  # times that are sums differ in their last digits; the minimum does not
-        held = self._held(live.pins(self.body.pins))
+        duration, held = round_duration(duration), self._held(live.pins(self.body.pins))
         key = np.array([duration, live.stiffness]).tobytes() + held.tobytes()
         system = self._globals.pop(key, None)
         if system is None:
