@@ -285,7 +285,7 @@ def check_hyper_drop() -> None:
     motion = play("hyper_drop", {"mesh": {"elements": 3000}, "time": {"frames": 40}})
     mass, height = motion.built.body.mass / motion.built.body.mass.sum(), float(np.ptp(motion.frames[0][:, 1]))
     fallen = float(mass @ (motion.frames[0] - motion.frames[8])[:, 1])
-    assert fallen == pytest.approx(9.81 / 48**2 * 8 * 9 / 2, rel=1e-9)
+    assert fallen == pytest.approx(9.81 / 96**2 * 16 * 17 / 2, rel=1e-9)
     assert motion.rows[16].contacts > 0
     lowest = min(float(x[:, 1].min()) for x in motion.frames.values())
     assert -0.3 - 0.01 * height < lowest < -0.299

@@ -62,10 +62,11 @@ def test_young_means_what_it_means_in_the_full_solver(method: str) -> None:
     assert np.abs(ends[0] - ends[1]).max() < 0.01 * sunk
 
 
+@pytest.mark.filterwarnings("ignore:frame 1. the body has")  # steps that are not converged make energy, too
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_whose_steps_are_not_converged_says_so_with_figures(method: str, tmp_path: Path) -> None:
     def run(**settings: Any) -> RunResult:
-        scene = changed(BLOCK, method={"name": method, **settings}, material={"young": 2e7})
+        scene = changed(BLOCK, method={"name": method, **settings}, material={"young": 2e6})
         return run_scene(build_scene(parse_scene(scene)), [tmp_path / "a.npz"])
 
     with pytest.warns(SuppleWarning, match=r"in 3 of 3 frames.* after exactly 5 iterations: .*method.convergence"):

@@ -79,4 +79,4 @@ def find_change(changes: NDArray[np.float64], count: int, way: float, nothing: f
     if back > 0:
         rate = (last / max(changes[count - 1 - back], last)) ** (1.0 / back)
     rate = min(max(rate, _FASTEST), _SLOWEST)
-    return last * rate / ((1.0 - rate) * max(way, last))
+    return float(last * rate / ((1.0 - rate) * max(way, last)))
