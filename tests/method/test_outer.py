@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, cycle, repeat
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from supple.contact.contacts import Contacts
 from supple.contact.sets import join
 from supple.contact.settings import ContactSettings
-from supple.errors import SuppleWarning
+from supple.errors import SceneError, SuppleWarning
+from supple.method.halving import Tally, advance
 from supple.method.outer import Approach, ContactLoop, Outcome, Round
 from supple.solve import Inputs, Moment
+from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
 
 FloatArray = NDArray[np.float64]
@@ -243,3 +246,31 @@ def test_what_opens_within_a_step_and_still_holds_sideways_is_told() -> None:
     assert outcome.force == pytest.approx(np.array([[-1.0, 0.0, 0.0]]))  # alpha times 100 N/m
     assert outcome.touching.spread(1) == pytest.approx(outcome.force)
     assert outcome.touching.depth.tolist() == [0.0]
+
+
+def test_a_body_that_rolls_away_is_refused_also_where_one_of_its_rounds_fails() -> None:
+    """Round-off decides whether Newton's method gets through all rounds of a body that goes farther in each."""
+    step = replace(STEP, load=np.array([1.0, -9.0, 0.0]))
+    rounds = iter([0.3, 0.6])
+
+    def solve(_: Round) -> tuple[FloatArray, float]:
+        way = next(rounds, None)
+        if way is None:
+            raise NewtonFailure("no convergence in the Newton iterations allowed", ORIGIN, 1.0)
+        return np.array([[way, 0.0, 0.0]]), 0.0
+
+    def advance_once(*_: object) -> None:
+        make_loop([0.1, 0.2, -0.1, 0.3]).settle(step, solve, Stopwatch())
+
+    inputs, body = Inputs(Moment(0.0, NOWHERE), Moment(0.1, NOWHERE)), SimpleNamespace()
+    with pytest.raises(NewtonFailure) as caught:
+        advance_once()
+    failure = caught.value
+
+    def fail(*_: object) -> None:
+        raise failure
+
+    with pytest.raises(
+        SceneError, match=r"along \(1, 0, 0\): after 2 rounds it has rolled 0.6 m"
+    ):
+        advance(fail, None, inputs, Tally(), body, True)  # type: ignore[arg-type]

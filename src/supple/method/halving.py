@@ -72,7 +72,7 @@ def advance(
         return single(state, inputs, tally)
     except NewtonFailure as failure:
         if depth == MOST_HALVINGS:
-            raise ConvergenceError(diagnose(body, failure, inputs, static)) from failure
+            raise failure.refusal or ConvergenceError(diagnose(body, failure, inputs, static)) from failure
         tally.halvings = max(tally.halvings, depth + 1)
         first, second = inputs.halves()
         state = advance(single, state, first, tally, body, static, depth + 1)

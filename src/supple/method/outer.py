@@ -21,6 +21,7 @@ from supple.errors import SceneError, SuppleWarning
 from supple.method.looks import KEEPS_GEOMETRY, NEARLY, Looks, compare
 from supple.solve.increment import Motion
 from supple.solve.inputs import Inputs
+from supple.solve.newton import NewtonFailure
 from supple.solve.stopwatch import Stopwatch
 
 __all__ = ["CREEP", "MOST_ROUNDS", "STATIC_CREEP", "Approach", "ContactLoop", "Outcome", "Round", "count_contact"]
@@ -147,7 +148,12 @@ class ContactLoop:
 
         for count in range(1, MOST_ROUNDS + 1):
             rough = news and count == 1
-            y, resolution = solve(Round(known.potential, start, impact, rubs, rough, look_on if looks else None))
+            try:
+                y, resolution = solve(Round(known.potential, start, impact, rubs, rough, look_on if looks else None))
+            except NewtonFailure as failure:
+                if step.load is not None and count > 1:  # a body that rolls away may fail before its rounds are over
+                    failure.refusal = _find_drift(step.load, step, known.potential, y, count - 1, self._size)
+                raise
             with watch.phase("contact"):
                 late = max(count, known.lateness)
                 fresh = known.look(y, late)
@@ -170,7 +176,9 @@ class ContactLoop:
         )
         outcome = Outcome(y, touching, force, pairs, count, change, settled)
         if step.load is not None and not settled:
-            _refuse_drift(step.load, step, outcome, self._size)
+            drifting = _find_drift(step.load, step, potential, y, count, self._size)
+            if drifting is not None:
+                raise drifting
         self.admit(outcome, inputs)
         return outcome
 
@@ -267,23 +275,27 @@ def count_contact(motion: Motion, h: float) -> float:
     return round(h * motion.ca / motion.cv, 9) if motion.cv else 1.0  # a 1 with round-off is not told from a 2
 
 
-def _refuse_drift(load: FloatArray, step: Approach, outcome: Outcome, size: float) -> None:
-    """Refuse a static body that rolls on and on: every round finds it further down."""
-    away = outcome.x - step.x
+def _find_drift(
+    load: FloatArray, step: Approach, potential: ContactPotential | None, y: FloatArray, rounds: int, size: float
+) -> SceneError | None:
+    """The refusal of a static body that rolls on and on, every round finding it further down; None for any other."""
+    away = y - step.x
     drift = away.sum(axis=0) / max(np.count_nonzero(away.any(axis=1)), 1)  # subspaces may leave out what is inside
     pull = load
-    if outcome.touching is not None:
-        normal = np.abs(outcome.touching.force).sum(axis=1) @ outcome.touching.normal
-        drift, pull = split(normal[None] / np.linalg.norm(normal), np.stack([drift, load]))[1]
+    if potential is not None:
+        pressed = potential.normal_forces(y)  # all contacts count where it has left them all for the moment
+        normal = (pressed if pressed.any() else potential.contacts.area) @ potential.contacts.normal
+        drift, pull = split(normal[None] / max(float(np.linalg.norm(normal)), 1e-300), np.stack([drift, load]))[1]
     far = float(np.linalg.norm(drift))
-    if far > _DRIFTS * size:
-        # A body may wobble as it goes; what pulls it along its support says where to, unless that is level
-        down = pull if np.linalg.norm(pull) > _LEVEL * np.linalg.norm(load) else drift
-        way = ", ".join(f"{part:.2g}" for part in np.round(down / np.linalg.norm(down), 3) + 0.0)
-        raise SceneError(
-            f"nothing holds the body along ({way}): after {outcome.rounds} rounds it has rolled {far:.3g} m and rolls "
-            "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
-        )
+    if far <= _DRIFTS * size:
+        return None
+    # A body may wobble as it goes; what pulls it along its support says where to, unless that is level
+    down = pull if np.linalg.norm(pull) > _LEVEL * np.linalg.norm(load) else drift
+    way = ", ".join(f"{part:.2g}" for part in np.round(down / np.linalg.norm(down), 3) + 0.0)
+    return SceneError(
+        f"nothing holds the body along ({way}): after {rounds} rounds it has rolled {far:.3g} m and rolls "
+        "on, so it has no static equilibrium: add a pin or a collider that stops it, or use a dynamic integrator."
+    )
 
 
 def _movable(contacts: Contacts, moves: NDArray[np.bool_]) -> Contacts:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.errors import SceneError
+
 __all__ = ["NewtonFailure", "Way", "go_down", "search_line"]
 
 FloatArray = NDArray[np.float64]
@@ -25,6 +27,8 @@ class NewtonFailure(ArithmeticError):
         self.reason, self.x, self.residual = reason, x, residual
         self.terms: dict[str, FloatArray] = {}
         """Forces by where they come from [N], filled in by who knows them."""
+        self.refusal: SceneError | None = None
+        """What the step lacks, where its contacts tell: then smaller steps fail as well, and this is why."""
 
 
 class Way(NamedTuple):
