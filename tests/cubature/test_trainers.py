@@ -91,10 +91,17 @@ def test_candidates_need_not_be_elements(trainer: Trainer) -> None:
 
 @everyone
 def test_warm_start_keeps_a_rule_that_still_serves(beam, trainer: Trainer) -> None:
-    old = train_pool(beam.problem, 0.8 * TOLERANCE, np.random.default_rng(0))
-    warm = trainer(beam.problem, TOLERANCE, np.random.default_rng(1), old)
-    assert warm.training_error <= TOLERANCE
-    assert np.isin(warm.members, old.members).mean() > 0.7
+    """Of ten elements, how many stay depends on the candidates that are drawn: most of them, over a few draws, where a
+    rule that begins without the old one shares next to none with it."""
+    kept = np.zeros((4, 2))
+    for seed, shares in enumerate(kept):
+        old = train_pool(beam.problem, 0.8 * TOLERANCE, np.random.default_rng(seed))
+        for k, begin in enumerate((old, None)):
+            rule = trainer(beam.problem, TOLERANCE, np.random.default_rng(seed + 1), begin)
+            assert rule.training_error <= TOLERANCE
+            shares[k] = np.isin(rule.members, old.members).mean()
+    warm, cold = kept.mean(axis=0)
+    assert warm > 0.5 > 2.0 * cold
 
 
 @everyone

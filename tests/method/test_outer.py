@@ -270,7 +270,5 @@ def test_a_body_that_rolls_away_is_refused_also_where_one_of_its_rounds_fails() 
     def fail(*_: object) -> None:
         raise failure
 
-    with pytest.raises(
-        SceneError, match=r"along \(1, 0, 0\): after 2 rounds it has rolled 0.6 m"
-    ):
+    with pytest.raises(SceneError, match=r"along \(1, 0, 0\): after 2 rounds it has rolled 0.6 m"):
         advance(fail, None, inputs, Tally(), body, True)  # type: ignore[arg-type]
