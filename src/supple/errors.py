@@ -1,6 +1,7 @@
 """The few named errors a user can meet; each message is one sentence that ends with the remedy."""
 
 __all__ = [
+    "ArgumentError",
     "ConvergenceError",
     "FileFormatError",
     "MaterialError",
@@ -18,7 +19,11 @@ class SuppleError(Exception):
     """Base of everything supple raises on purpose."""
 
 
-class MeshError(SuppleError):
+class ArgumentError(SuppleError, ValueError, TypeError):
+    """A value that does not fit the argument it was given for; ValueError and TypeError, as Python's own."""
+
+
+class MeshError(ArgumentError):
     """A mesh that cannot be simulated as it is."""
 
 
@@ -26,7 +31,7 @@ class FileFormatError(SuppleError):
     """A file that is damaged, of another format than its name says, or of a format supple does not read."""
 
 
-class MaterialError(SuppleError):
+class MaterialError(ArgumentError):
     """Material parameters outside the range where the material exists."""
 
 

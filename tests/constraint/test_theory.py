@@ -167,21 +167,21 @@ def test_a_skin_adds_its_mass_and_its_forces():
 
 def test_bad_numbers_are_named():
     tets = tet_stencils(MESH)
-    with pytest.raises(MaterialError, match="shear modulus = -1"):
+    with pytest.raises(MaterialError, match=r"CorotationalTets.build\(mu\): got -1; want above 0 \[Pa\]"):
         CorotationalTets.build(tets, -1.0)
-    with pytest.raises(MaterialError, match="bulk modulus"):
+    with pytest.raises(MaterialError, match="2/3 mu"):
         CorotationalTets.build(tets, 1.0, -2.0)
-    with pytest.raises(MaterialError, match="at element 3"):
+    with pytest.raises(MaterialError, match="not finite"):
         CorotationalTets.build(tets, np.where(np.arange(len(tets)) == 3, np.nan, 1.0))
-    with pytest.raises(MaterialError, match="no range"):
+    with pytest.raises(MaterialError, match=r"TetStrain.build\(limits\): got \(1.1, 0.9\)"):
         TetStrain.build(tets, 1.0, (1.1, 0.9))
-    with pytest.raises(MaterialError, match="stiffness of springs"):
+    with pytest.raises(MaterialError, match=r"Springs.build\(stiffness\)"):
         Springs.build(MESH.vertices, [[0, 1]], 0.0)
     with pytest.raises(MeshError, match="spring 0 uses vertices"):
         Springs.build(MESH.vertices, [[0, 1000]], 1.0)
     with pytest.raises(SceneError, match="volume factor"):
         TetVolume.build(tets, 1.0).inflated(0.0)
-    with pytest.raises(MaterialError, match="thickness = 0"):
+    with pytest.raises(MaterialError, match=r"Shell\(thickness\): got 0.0; want above 0 \[m\]"):
         Shell(thickness=0.0)
     with pytest.raises(MaterialError, match="poisson"):
         Shell(poisson=0.5)

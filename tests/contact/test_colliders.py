@@ -12,7 +12,7 @@ from supple.contact.pipe import Pipe
 from supple.contact.plane import Plane
 from supple.contact.sphere import Sphere
 from supple.contact.touch import overlaps, touch_colliders
-from supple.errors import SceneError
+from supple.errors import ArgumentError
 from supple.shape.distance import Field, box, cone, cylinder, sphere
 from supple.solve.placement import Placement
 
@@ -134,18 +134,18 @@ def test_pipe_is_touched_from_within_from_outside_and_at_its_rim() -> None:
 @pytest.mark.parametrize(
     ("build", "word"),
     [
-        (lambda: Sphere(0.0), "radius = 0.0"),
-        (lambda: Sphere(float("nan")), "radius = nan"),
-        (lambda: Capsule(1.0, 0.5), "length = 1.0"),
-        (lambda: Box((1.0, -1.0, 1.0)), "side y = -1.0"),
-        (lambda: Box((1.0, 1.0)), "three"),  # type: ignore[arg-type]
-        (lambda: Cylinder(float("inf"), 1.0), "length = inf"),
-        (lambda: Pipe(1.0, 0.5, 0.5), "inner_radius = 0.5"),
-        (lambda: Plane((0.0, 0.0, 0.0)), "normal"),
+        (lambda: Sphere(0.0), r"Sphere\(radius\): got 0.0; want above 0 \[m\]"),
+        (lambda: Sphere(float("nan")), r"Sphere\(radius\): got nan"),
+        (lambda: Capsule(1.0, 0.5), r"Capsule\(length\): got 1.0; want above 1"),
+        (lambda: Box((1.0, -1.0, 1.0)), r"Box\(sides\): got -1 at 1; want above 0"),
+        (lambda: Box((1.0, 1.0)), r"Box\(sides\): got shape \(2,\); want \(3,\)"),  # type: ignore[arg-type]
+        (lambda: Cylinder(float("inf"), 1.0), r"Cylinder\(length\): got inf"),
+        (lambda: Pipe(1.0, 0.5, 0.5), r"Pipe\(inner_radius\): got 0.5; want below 0.5"),
+        (lambda: Plane((0.0, 0.0, 0.0)), r"Plane\(normal\)"),
     ],
 )
 def test_senseless_sizes_are_refused(build, word: str) -> None:
-    with pytest.raises(SceneError, match=word):
+    with pytest.raises(ArgumentError, match=word):
         build()
 
 

@@ -14,7 +14,7 @@ from supple.contact.plane import Plane
 from supple.contact.sets import anchor, choose, join, keep_areas, merge, share
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.material import StableNeoHookean
 from supple.mesh import TetMesh, fill_box
 from supple.solve import Inputs, Moment, Placement
@@ -107,16 +107,16 @@ def test_wrong_number_of_placements_is_refused(body: Body) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"friction": float("inf")}, "friction = inf"),
-        ({"friction": -0.1}, "friction = -0.1"),
-        ({"thickness": -1.0}, "thickness = -1"),
-        ({"stiffness": 0.0}, "stiffness = 0"),
-        ({"stiffness": float("nan")}, "stiffness = nan"),
-        ({"alpha": 1.5}, "alpha = 1.5"),
+        ({"friction": float("inf")}, r"ContactSettings\(friction\): got inf"),
+        ({"friction": -0.1}, r"ContactSettings\(friction\): got -0.1"),
+        ({"thickness": -1.0}, r"ContactSettings\(thickness\): got -1"),
+        ({"stiffness": 0.0}, r"ContactSettings\(stiffness\): got 0"),
+        ({"stiffness": float("nan")}, r"ContactSettings\(stiffness\): got nan"),
+        ({"alpha": 1.5}, r"ContactSettings\(alpha\): got 1.5"),
     ],
 )
 def test_senseless_settings_are_refused(settings: dict, message: str) -> None:
-    with pytest.raises(SceneError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         ContactSettings(**settings)
 
 

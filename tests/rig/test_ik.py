@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.rig.inverse_kinematics import Chain
 from supple.rig.skeleton import Skeleton
 
@@ -101,13 +101,13 @@ def test_same_question_gives_the_same_answer():
     [
         (lambda: Chain(_arm(), "other", "hand"), "'hand' does not hang from 'other'"),
         (lambda: Chain(_arm(), "upper", "foot"), "no joint 'foot'"),
-        (lambda: Chain(Skeleton.of(["a"], [-1], [0, 0, 0], [0, 0, 0]), "a", "a"), "no length"),
-        (lambda: Chain(_arm(), "upper", "hand", {"lower": [[1, 0, 0], [0, 0, 0]]}), "limits of joint 'lower'"),
+        (lambda: Chain(Skeleton.of(["a"], [-1], [[0, 0, 0]], [[0, 0, 0]]), "a", "a"), "no length"),
+        (lambda: Chain(_arm(), "upper", "hand", {"lower": [[1, 0, 0], [0, 0, 0]]}), r"Chain\(limits\['lower'\]\)"),
         (lambda: Chain(_arm(), "upper", "hand", {"knee": HINGE}), "no joint 'knee'"),
-        (lambda: Chain(_arm(), "upper", "hand").reach((0.0, np.nan, 0.0)), "three finite coordinates"),
+        (lambda: Chain(_arm(), "upper", "hand").reach((0.0, np.nan, 0.0)), "not finite"),
         (lambda: Chain(_arm(), "upper", "hand").reach((0, 0, 0), np.full(18, np.nan)), "not a finite number"),
     ],
 )
 def test_questions_without_sense_are_refused(ask, message):
-    with pytest.raises(SceneError, match=message):
+    with pytest.raises((ArgumentError, SceneError), match=message):
         ask()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.rig.bend import Bend
 from supple.rig.blend_shapes import BlendShapes
 from supple.rig.heat_weights import heat_weights
@@ -152,14 +152,14 @@ def test_a_corrected_rig_can_be_corrected_again():
     ("poses", "corrections", "message"),
     [
         ([[0, 0, 1.0], [0, 0, 1.0]], np.zeros((2, 40, 3)), "examples 0 and 1"),
-        ([[0, 0, 1.0]], np.zeros((1, 39, 3)), r"give \(1, 40, 3\)"),
+        ([[0, 0, 1.0]], np.zeros((1, 39, 3)), r"PoseSpace\(corrections\): got shape \(1, 39, 3\); want \(1, 40, 3\)"),
         ([[0, 0, 1.0]], np.full((1, 40, 3), np.nan), "example 0 is not finite"),
         ([[0, 0, np.nan]], np.zeros((1, 40, 3)), "'bend.angle'"),
         (np.zeros((0, 3)), np.zeros((0, 40, 3)), "at least one pose"),
     ],
 )
 def test_examples_that_make_no_sense_are_refused(poses, corrections, message):
-    with pytest.raises(SceneError, match=message):
+    with pytest.raises((ArgumentError, SceneError), match=message):
         PoseSpace(_rig(), poses, corrections)
 
 

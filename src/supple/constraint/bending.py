@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from supple.constraint.checks import check_positive
+from supple.arguments import check_number
 from supple.constraint.constraint import Constraint
 from supple.constraint.gradients import refuse_flat
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
-from supple.errors import MeshError
+from supple.errors import MaterialError, MeshError
 from supple.linalg.small import point
 from supple.mesh import TriMesh
 
@@ -60,7 +60,7 @@ class Bending(Constraint):
     @classmethod
     def build(cls, mesh: TriMesh, rigidity: float) -> "Bending":
         """Every inner vertex of a shell of flexural rigidity D [N m]."""
-        check_positive("the flexural rigidity", rigidity, "N m")
+        check_number(rigidity, "Bending.build(rigidity)", above=0.0, unit="N m", error=MaterialError)
         refuse_flat(mesh)
         if not mesh.is_manifold():
             raise MeshError("the shell has edges of three triangles or pinched vertices: bending needs a manifold.")

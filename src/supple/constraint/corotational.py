@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.constraint.checks import check_positive, each
+from supple.arguments import as_floats
+from supple.constraint.checks import each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, MEMORY, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
@@ -78,8 +79,9 @@ class CorotationalTets(Constraint):
     @classmethod
     def build(cls, stencils: Stencils, mu: ArrayLike, lam: ArrayLike = 0.0) -> "CorotationalTets":
         """Tets (constraint/gradients.py) of shear modulus μ and Lamé's λ [Pa], one for all or one each."""
-        mu, lam = each(mu, len(stencils)), each(lam, len(stencils))
-        check_positive("the shear modulus", mu, "Pa")
-        check_positive("the bulk modulus", lam + 2.0 / 3.0 * mu, "Pa")
+        mu = each(mu, len(stencils), "CorotationalTets.build(mu)", "Pa")
+        shape = () if np.ndim(lam) == 0 else (len(stencils),)
+        lam = np.broadcast_to(as_floats(lam, "CorotationalTets.build(lam)", shape, unit="Pa"), mu.shape)
+        each(lam + 2.0 / 3.0 * mu, len(stencils), "CorotationalTets.build(lam + 2/3 mu)", "Pa")  # the bulk modulus
         weight = 2.0 * mu + 3.0 * np.maximum(lam, 0.0)
         return cls(stencils, weight * stencils.measure, np.stack([2.0 * mu / weight, 3.0 * lam / weight]))

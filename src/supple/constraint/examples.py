@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.constraint.checks import check_positive, each
+from supple.arguments import as_floats
+from supple.constraint.checks import each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
@@ -80,14 +81,16 @@ class ExampleShapes(Constraint):
     @classmethod
     def build(cls, stencils: Stencils, examples: Sequence[FloatArray], mu: ArrayLike) -> "ExampleShapes":
         """Tets (constraint/gradients.py) of shear modulus μ [Pa] with the positions [m], (n, 3), of each example."""
-        mu = each(mu, len(stencils))
-        check_positive("the shear modulus", mu, "Pa")
+        mu = each(mu, len(stencils), "ExampleShapes.build(mu)", "Pa")
         if not examples:
             raise MeshError("example shapes need at least one example: give its positions, one for each vertex.")
         stretches = []
-        for number, positions in enumerate(examples):
-            if not np.isfinite(positions).all() or len(positions) <= int(stencils.vertices.max()):
-                raise MeshError(f"example {number} does not give every vertex a finite position: export it again.")
+        for number, given in enumerate(examples):
+            positions = as_floats(
+                given, f"ExampleShapes.build(examples[{number}])", ("n", 3), unit="m", error=MeshError
+            )
+            if len(positions) <= int(stencils.vertices.max()):
+                raise MeshError(f"example {number} does not give every vertex a position: export it again.")
             F = stencils.values(positions)
             U, s, _ = np.linalg.svd(F)  # values are transposed: the stretch stands on their left
             s[:, 2] *= np.sign(np.linalg.det(F))

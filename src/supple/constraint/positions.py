@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.constraint.checks import check_positive, each
+from supple.arguments import as_indices
+from supple.constraint.checks import each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
 from supple.linalg.small import point
-from supple.mesh.checks import check_cells
 
 __all__ = ["Positions"]
 
@@ -39,8 +39,7 @@ class Positions(Constraint):
     @classmethod
     def build(cls, rest: FloatArray, vertices: ArrayLike, stiffness: ArrayLike) -> "Positions":
         """Vertices (e,) drawn to where they are at `rest` [m], (n, 3), by springs of stiffness k [N/m]."""
-        drawn = check_cells(np.asarray(vertices).reshape(-1, 1), 1, len(rest), "position")
-        stiffness = each(stiffness, len(drawn))
-        check_positive("the stiffness of positions", stiffness, "N/m")
+        drawn = as_indices(vertices, "Positions.build(vertices)", len(rest))[:, None]
+        stiffness = each(stiffness, len(drawn), "Positions.build(stiffness)", "N/m")
         stencils = Stencils(drawn, np.ones((len(drawn), 1, 1)), np.ones(len(drawn)))
         return cls(stencils, stiffness, np.ascontiguousarray(rest[drawn[:, 0]].T))

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from supple.arguments import as_floats, check_number, check_type
 from supple.constraint.bending import Bending, flexural_rigidity
-from supple.constraint.checks import check_positive
 from supple.constraint.constraint import Constraint
 from supple.constraint.corotational import CorotationalTets
 from supple.constraint.gradients import spread_gradients, triangle_stencils
@@ -40,9 +40,9 @@ class Shell:
 
     def __post_init__(self) -> None:
         for name, unit in (("young", "Pa"), ("thickness", "m"), ("density", "kg/m³")):
-            check_positive(name, getattr(self, name), unit)
-        if not -1.0 < self.poisson < 0.5:
-            raise MaterialError(f"poisson = {self.poisson:g} lies outside -1 < ν < 0.5: use 0.3 for cloth or rubber.")
+            check_number(getattr(self, name), f"Shell({name})", above=0.0, unit=unit, error=MaterialError)
+        remedy = "Use 0.3 for cloth or rubber."
+        check_number(self.poisson, "Shell(poisson)", above=-1.0, below=0.5, remedy=remedy, error=MaterialError)
 
     def mass(self, mesh: TriMesh) -> FloatArray:
         """Lumped masses [kg], (n,)."""
@@ -73,6 +73,15 @@ class ProjectiveBody:
     damping: Damping
     cells: NDArray[np.int32]
     """Tetrahedra (m, 4) or, for shells, triangles (m, 3): along these, distances through the body are measured."""
+
+    def __post_init__(self) -> None:
+        vertices = as_floats(self.vertices, "ProjectiveBody(vertices)", ("n", 3), unit="m")
+        as_floats(self.mass, "ProjectiveBody(mass)", (len(vertices),), unit="kg", above=0.0)
+        check_type(self.pins, "ProjectiveBody(pins)", Pins, "Pins", "Use Pins.of.")
+        check_type(self.damping, "ProjectiveBody(damping)", Damping, "Damping(mass, stiffness)")
+        self.pins.check(len(vertices), "ProjectiveBody(pins)")
+        for number, one in enumerate(self.constraints):
+            check_type(one, f"ProjectiveBody(constraints[{number}])", Constraint, "a constraint")
 
     @classmethod
     def from_body(cls, body: Body, skin: Shell | None = None, *, own_materials: bool = False) -> "ProjectiveBody":

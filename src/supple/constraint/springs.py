@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.constraint.checks import check_limits, check_positive, each
+from supple.constraint.checks import check_limits, each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
@@ -44,9 +44,8 @@ class Springs(Constraint):
     ) -> "Springs":
         """Springs of stiffness k [N/m] along edges (e, 2), free within `limits` of their lengths at `rest` [m]."""
         pairs = check_cells(edges, 2, len(rest), "spring")
-        stiffness = each(stiffness, len(pairs))
-        check_positive("the stiffness of springs", stiffness, "N/m")
-        check_limits("limits", limits, ropes=True)
+        stiffness = each(stiffness, len(pairs), "Springs.build(stiffness)", "N/m")
+        check_limits("Springs.build(limits)", limits, ropes=True)
         lengths = np.linalg.norm(rest[pairs[:, 1]] - rest[pairs[:, 0]], axis=1)
         operator = np.tile([[-1.0, 1.0]], (len(pairs), 1, 1))
         return cls(Stencils(pairs, operator, lengths), stiffness, np.array(limits)[:, None] * lengths)

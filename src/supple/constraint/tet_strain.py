@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.constraint.checks import check_limits, check_positive, each
+from supple.constraint.checks import check_limits, each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
@@ -43,7 +43,6 @@ class TetStrain(Constraint):
     @classmethod
     def build(cls, stencils: Stencils, mu: ArrayLike, limits: tuple[float, float]) -> "TetStrain":
         """Tets (constraint/gradients.py) of shear modulus μ [Pa] whose stretches are free within `limits`."""
-        mu = each(mu, len(stencils))
-        check_positive("the shear modulus", mu, "Pa")
-        check_limits("limits", limits)
+        mu = each(mu, len(stencils), "TetStrain.build(mu)", "Pa")
+        check_limits("TetStrain.build(limits)", limits)
         return cls(stencils, 2.0 * mu * stencils.measure, np.repeat(np.array(limits)[:, None], len(stencils), axis=1))

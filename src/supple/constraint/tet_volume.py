@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.constraint.checks import check_limits, check_positive, each
+from supple.constraint.checks import check_limits, each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
@@ -131,9 +131,8 @@ class TetVolume(Constraint):
     @classmethod
     def build(cls, stencils: Stencils, bulk: ArrayLike, limits: tuple[float, float] = (1.0, 1.0)) -> "TetVolume":
         """Tets (constraint/gradients.py) of bulk modulus κ [Pa] whose volume is free within `limits` of the rest's."""
-        bulk = each(bulk, len(stencils))
-        check_positive("the bulk modulus", bulk, "Pa")
-        check_limits("limits", limits)
+        bulk = each(bulk, len(stencils), "TetVolume.build(bulk)", "Pa")
+        check_limits("TetVolume.build(limits)", limits)
         # A stretch s in all directions is √3 (s - 1) away and changes the volume by 3 (s - 1): λ 3/2 = κ 9/2
         parameters = np.repeat(np.array(limits)[:, None], len(stencils), axis=1)
         return cls(stencils, 3.0 * bulk * stencils.measure, parameters, limits)

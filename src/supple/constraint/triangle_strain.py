@@ -6,10 +6,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.constraint.checks import check_limits, check_positive, each
+from supple.arguments import check_number
+from supple.constraint.checks import check_limits, each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
 from supple.constraint.stencils import Stencils
+from supple.errors import MaterialError
 from supple.linalg.small import jacobi, perpendicular, point, unit_or
 
 __all__ = ["TriangleStrain"]
@@ -64,14 +66,14 @@ class TriangleStrain(Constraint):
         limits: tuple[float, float] | None = None,
     ) -> "TriangleStrain":
         """Triangles (constraint/gradients.py) of Young's modulus [Pa], Poisson's ratio and thickness [m]."""
-        young = each(young, len(stencils))
-        check_positive("young", young, "Pa")
-        check_positive("thickness", thickness, "m")
+        young = each(young, len(stencils), "TriangleStrain.build(young)", "Pa")
+        check_number(thickness, "TriangleStrain.build(thickness)", above=0.0, unit="m", error=MaterialError)
+        check_number(poisson, "TriangleStrain.build(poisson)", above=-1.0, below=0.5, error=MaterialError)
         mu, lam = young / (2.0 * (1.0 + poisson)), young * poisson / (1.0 - poisson**2)
         if limits is None:
             weight, low, high = 2.0 * mu + 2.0 * np.maximum(lam, 0.0), 1.0, 1.0
         else:
-            check_limits("limits", limits)
+            check_limits("TriangleStrain.build(limits)", limits)
             weight, lam, (low, high) = 2.0 * mu, 0.0 * mu, limits
         ends = np.repeat([[low], [high]], len(stencils), axis=1)
         parameters = np.concatenate([[2.0 * mu / weight, 2.0 * lam / weight], ends])

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
-from supple.errors import SceneError
+from supple.arguments import as_floats, remember
+from supple.contact.collider import Closest, Collider, FloatArray
 from supple.linalg.jit import njit
 from supple.mesh import TriMesh
 
@@ -23,9 +23,8 @@ class Box(Collider):
     """Lengths along x, y and z [m]."""
 
     def __post_init__(self) -> None:
-        if np.shape(self.sides) != (3,):
-            raise SceneError(f"sides = {self.sides} of the collider 'box' are not three; give those along x, y and z.")
-        check_lengths("box", **dict(zip(("side x", "side y", "side z"), self.sides, strict=True)))
+        sides = as_floats(self.sides, "Box(sides)", (3,), unit="m", above=0.0)
+        remember(self, sides=tuple(sides.tolist()))
 
     def closest(self, points: FloatArray) -> Closest:
         """On the nearest side, edge or corner."""

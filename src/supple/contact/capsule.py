@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
+from supple.arguments import check_number
+from supple.contact.collider import Closest, Collider, FloatArray
 from supple.contact.sphere import bend_around, leave_core, round_surface
-from supple.errors import SceneError
 from supple.mesh import TriMesh
 
 __all__ = ["Capsule"]
@@ -21,12 +21,9 @@ class Capsule(Collider):
     radius: float
 
     def __post_init__(self) -> None:
-        check_lengths("capsule", length=self.length, radius=self.radius)
-        if self.length <= 2 * self.radius:
-            raise SceneError(
-                f"length = {self.length} of the collider 'capsule' leaves no rod between ends of radius {self.radius}; "
-                "give more than twice the radius, or a sphere."
-            )
+        self._check_lengths("length", "radius")
+        twice = 2.0 * self.radius
+        check_number(self.length, "Capsule(length)", above=twice, unit="m", remedy="Else it is a Sphere.")
 
     def closest(self, points: FloatArray) -> Closest:
         """Away from the nearest point of the rod's axis."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import SceneError
+from supple.arguments import check_number
 from supple.linalg.jit import njit
 from supple.mesh import TriMesh
 
-__all__ = ["Closest", "Collider", "check_lengths", "point_away"]
+__all__ = ["Closest", "Collider", "point_away"]
 
 FloatArray = NDArray[np.float64]
 
@@ -63,12 +63,10 @@ class Collider(ABC):
         near = np.flatnonzero(nearest.distance < reach)
         return near, Closest(nearest.distance[near], nearest.normal[near], nearest.point[near])
 
-
-def check_lengths(shape: str, **lengths: float) -> None:
-    """Refuses sizes that are no lengths."""
-    for name, value in lengths.items():
-        if not (np.isfinite(value) and value > 0):
-            raise SceneError(f"{name} = {value} of the collider '{shape}' is no length; give one above 0.")
+    def _check_lengths(self, *names: str) -> None:
+        """Refuse sizes that are no lengths."""
+        for name in names:
+            check_number(getattr(self, name), f"{type(self).__name__}({name})", above=0.0, unit="m")
 
 
 @njit(cache=True)

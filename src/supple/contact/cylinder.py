@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths, point_away
+from supple.contact.collider import Closest, Collider, FloatArray, point_away
 from supple.contact.revolve import closest_revolved, revolve
 from supple.mesh import TriMesh
 
@@ -19,7 +19,7 @@ class Cylinder(Collider):
     radius: float
 
     def __post_init__(self) -> None:
-        check_lengths("cylinder", length=self.length, radius=self.radius)
+        self._check_lengths("length", "radius")
 
     def closest(self, points: FloatArray) -> Closest:
         """On the side, an end or a rim."""

@@ -12,7 +12,7 @@ from supple.contact.contacts import Contacts
 from supple.contact.edges import EdgeContact
 from supple.contact.facing import facing_shares
 from supple.contact.own_sides import find_from, find_on_way
-from supple.contact.placed import check_placed
+from supple.contact.placed import check_placed, list_colliders
 from supple.contact.places import read
 from supple.contact.self_contact import SelfContact
 from supple.contact.sets import NO_PAIRS, SAME_SIDE, anchor, choose, is_in, join, keep_areas, list_pairs
@@ -36,7 +36,7 @@ class Detector:
     """Finds the contacts of one body."""
 
     def __init__(self, body: Body, colliders: Sequence[Collider] = (), settings: ContactSettings | None = None) -> None:
-        self.colliders = tuple(colliders)
+        self.colliders = list_colliders(colliders)
         self.settings = settings or ContactSettings()
         if self.settings.restitution > 0.0:
             raise SceneError("contact restitution is for the methods projective and hyperreduced alone: leave it out.")

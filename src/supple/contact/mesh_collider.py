@@ -5,11 +5,12 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import check_type
 from supple.contact.collider import Closest, Collider, FloatArray
 from supple.errors import MeshError, SuppleWarning
 from supple.mesh import TriMesh, orient
 from supple.mesh.adjacency import label_rows
-from supple.mesh.checks import check_cells, check_vertices, plural
+from supple.mesh.checks import check_cells, plural, read_instead
 
 __all__ = ["MeshCollider"]
 
@@ -28,7 +29,8 @@ class MeshCollider(Collider):
     def __init__(self, surface: TriMesh) -> None:
         import igl
 
-        vertices = check_vertices(surface.vertices)
+        check_type(surface, "MeshCollider(surface)", TriMesh, "a TriMesh", read_instead(surface))
+        vertices = surface.vertices
         check_cells(surface.triangles, 3, len(vertices), "triangle")
         _refuse_open(surface)
         self._surface = orient(surface)

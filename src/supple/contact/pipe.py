@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths
+from supple.arguments import check_number
+from supple.contact.collider import Closest, Collider, FloatArray
 from supple.contact.revolve import closest_revolved, revolve
-from supple.errors import SceneError
 from supple.mesh import TriMesh
 
 __all__ = ["Pipe"]
@@ -23,12 +23,10 @@ class Pipe(Collider):
     """Of the hollow [m]."""
 
     def __post_init__(self) -> None:
-        check_lengths("pipe", length=self.length, radius=self.radius, inner_radius=self.inner_radius)
-        if self.inner_radius >= self.radius:
-            raise SceneError(
-                f"inner_radius = {self.inner_radius} of the collider 'pipe' leaves no wall within radius = "
-                f"{self.radius}; give a smaller inner radius."
-            )
+        self._check_lengths("length", "radius", "inner_radius")
+        check_number(
+            self.inner_radius, "Pipe(inner_radius)", below=self.radius, unit="m", remedy="A wall is left then."
+        )
 
     def closest(self, points: FloatArray) -> Closest:
         """On the outside, the inside, an end or a rim of the wall."""

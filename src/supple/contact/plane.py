@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from supple.arguments import as_floats, refuse, remember
 from supple.contact.collider import Closest, Collider, FloatArray
-from supple.errors import SceneError
 from supple.mesh import TriMesh
 
 __all__ = ["Plane"]
@@ -20,9 +20,10 @@ class Plane(Collider):
     """Towards the free side, of any length."""
 
     def __post_init__(self) -> None:
-        length = float(np.linalg.norm(self.normal))
-        if np.shape(self.normal) != (3,) or not (np.isfinite(length) and length > 0):
-            raise SceneError(f"normal = {self.normal} of the collider 'plane' is no direction; give e.g. [0, 1, 0].")
+        normal = as_floats(self.normal, "Plane(normal)", (3,))
+        if not normal.any():
+            refuse("Plane(normal)", "(0, 0, 0)", "a direction", "Up is (0, 1, 0).")
+        remember(self, normal=tuple(normal.tolist()))
 
     def closest(self, points: FloatArray) -> Closest:
         """Feet of the perpendiculars."""

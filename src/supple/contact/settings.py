@@ -1,12 +1,11 @@
 """What a user may say about contact."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import SceneError
+from supple.arguments import as_indices, check_number, check_type, remember
 
 __all__ = ["ContactSettings"]
 
@@ -41,16 +40,22 @@ class ContactSettings:
     """Whether a scene's run checks every step for crossings; a solver alone does not: see `check_step` of ccd.py."""
 
     def __post_init__(self) -> None:
-        _check("friction", self.friction, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
-        _check("restitution", self.restitution, 0.0, 1.0, "give a share from 0 to 1")
+        rubbing = "0 for none, seldom above 1."
+        check_number(self.friction, "ContactSettings(friction)", least=0.0, remedy=rubbing)
+        check_number(self.restitution, "ContactSettings(restitution)", least=0.0, most=1.0)
+        check_type(self.collider_friction, "ContactSettings(collider_friction)", (tuple, list), "one for each collider")
         for number, value in enumerate(self.collider_friction):
             if value is not None:
-                name = f"collider_friction[{number}]"
-                _check(name, value, 0.0, math.inf, "give Coulomb's coefficient, 0 for none, seldom above 1")
-        _check("thickness", self.thickness, 0.0, math.inf, "give a length in metres, 0 for none")
-        _check("alpha", self.alpha, 0.0, 1.0, "give a share from 0 to 1")
+                check_number(value, f"ContactSettings(collider_friction[{number}])", least=0.0, remedy=rubbing)
+        check_number(self.thickness, "ContactSettings(thickness)", least=0.0, unit="m")
+        check_number(self.alpha, "ContactSettings(alpha)", least=0.0, most=1.0)
         if self.stiffness is not None:
-            _check("stiffness", self.stiffness, math.ulp(0.0), math.inf, "give Pa/m above 0, or leave it out")
+            check_number(self.stiffness, "ContactSettings(stiffness)", above=0.0, unit="Pa/m")
+        pairs = tuple(
+            tuple(as_indices(side, f"ContactSettings(ignored[{number}])") for side in pair)
+            for number, pair in enumerate(self.ignored)
+        )
+        remember(self, ignored=pairs, collider_friction=tuple(self.collider_friction))
 
     @property
     def is_slippery(self) -> bool:
@@ -63,8 +68,3 @@ class ContactSettings:
         own = (*self.collider_friction, *[None] * most)[:most]
         table = np.array([*(self.friction if one is None else one for one in own), self.friction])
         return np.asarray(table[source])  # -1 is the last
-
-
-def _check(name: str, value: float, low: float, high: float, remedy: str) -> None:
-    if not (math.isfinite(value) and low <= value <= high):
-        raise SceneError(f"contact {name} = {value:g} makes no sense: {remedy}.")

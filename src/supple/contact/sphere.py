@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.contact.collider import Closest, Collider, FloatArray, check_lengths, point_away
+from supple.contact.collider import Closest, Collider, FloatArray, point_away
 from supple.contact.revolve import revolve
 from supple.mesh import TriMesh
 
@@ -20,7 +20,7 @@ class Sphere(Collider):
     radius: float
 
     def __post_init__(self) -> None:
-        check_lengths("sphere", radius=self.radius)
+        self._check_lengths("radius")
 
     def closest(self, points: FloatArray) -> Closest:
         """Along the radii; from the centre, straight up."""

@@ -8,11 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import as_floats, check_number, check_type
 from supple.elastic.elements import Elements
 from supple.elastic.pins import Pins
 from supple.elastic.rest_shape import FLAT, volume_ratios
-from supple.errors import MaterialError, MeshError
+from supple.errors import MaterialError
 from supple.material import Material
+from supple.mesh.checks import read_instead
 from supple.mesh.tetmesh import TetMesh
 
 __all__ = ["Body", "Damping", "Stiffening", "elastic_energy", "elastic_gradient"]
@@ -28,6 +30,10 @@ class Damping:
     """[1/s]"""
     stiffness: float = 0.0
     """[s]"""
+
+    def __post_init__(self) -> None:
+        check_number(self.mass, "Damping(mass)", least=0.0, unit="1/s")
+        check_number(self.stiffness, "Damping(stiffness)", least=0.0, unit="s")
 
 
 class Stiffening(Protocol):
@@ -79,6 +85,12 @@ class Body:
     stiffening: Stiffening | None = None
     """How stiff it is in other poses than the neutral one, where that is not all the same."""
 
+    def __post_init__(self) -> None:
+        check_type(self.mesh, "Body(mesh)", TetMesh, "a TetMesh", read_instead(self.mesh))
+        check_type(self.pins, "Body(pins)", Pins, "Pins", "Use Pins.of.")
+        check_type(self.damping, "Body(damping)", Damping, "Damping(mass, stiffness)")
+        self.pins.check(len(self.mesh.vertices), "Body(pins)")
+
     @classmethod
     def build(
         cls,
@@ -88,20 +100,21 @@ class Body:
         damping: Damping | None = None,
     ) -> "Body":
         """A body of one material, or of one for each region number of the mesh."""
+        check_type(mesh, "Body(mesh)", TetMesh, "a TetMesh", read_instead(mesh))
+        for one in material.values() if isinstance(material, Mapping) else (material,):
+            check_type(one, "Body(material)", Material, "one such as StableNeoHookean()")
         by_region = {int(r): material for r in np.unique(mesh.regions)} if isinstance(material, Material) else material
         missing = sorted(set(np.unique(mesh.regions).tolist()) - set(by_region))
         if missing:
             raise MaterialError(f"region {missing[0]} of the mesh has no material: name one for it.")
-        pins = pins or Pins.none()
-        if len(pins.vertices) and not 0 <= int(pins.vertices[0]) <= int(pins.vertices[-1]) < len(mesh.vertices):
-            raise MeshError(f"a pin names a vertex outside 0..{len(mesh.vertices) - 1}: correct its number.")
         parts = []
         for one in dict.fromkeys(by_region.values()):  # regions of equal material become one part
             regions = [r for r, other in by_region.items() if other == one]
             ids = np.flatnonzero(np.isin(mesh.regions, regions))
             if len(ids):
                 parts.append(Elements.build(mesh.vertices, mesh.tets, one, ids))
-        return cls(mesh, tuple(parts), _lump(parts, len(mesh.vertices)), pins, damping or Damping())
+        held, damped = Pins.none() if pins is None else pins, Damping() if damping is None else damping
+        return cls(mesh, tuple(parts), _lump(parts, len(mesh.vertices)), held, damped)
 
     def pinned(self, pins: Pins) -> "Body":
         """The same body held by other pins."""
@@ -109,9 +122,10 @@ class Body:
 
     def graded(self, stiffness: FloatArray, density: FloatArray) -> "Body":
         """The same body, every tet so many times as stiff and as dense as its material, (m,) each."""
-        for name, factors in (("stiffness", stiffness), ("density", density)):
-            if factors.shape != (len(self.mesh.tets),) or not (np.isfinite(factors) & (factors > 0.0)).all():
-                raise MaterialError(f"factors of {name} are not one number above 0 for every tet: give such numbers.")
+        stiffness, density = (
+            as_floats(factors, f"Body.graded({name})", (len(self.mesh.tets),), above=0.0, error=MaterialError)
+            for name, factors in (("stiffness", stiffness), ("density", density))
+        )
         parts = tuple(part.with_density(density[part.ids]) for part in self._scaled(stiffness))
         return replace(self, parts=parts, mass=_lump(parts, len(self.mesh.vertices)))
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_indices, refuse, remember
+
 __all__ = ["Pins"]
 
 
@@ -17,6 +19,16 @@ class Pins:
     """(k,)"""
     held: NDArray[np.bool_]
     """(k, 3): the axes along which each is held."""
+    masked: int | None = None
+    """Length of the mask they were given by; it must be as many as the body has vertices."""
+
+    def __post_init__(self) -> None:
+        vertices, held = as_indices(self.vertices, "Pins(vertices)"), np.asarray(self.held)
+        if (np.diff(vertices) <= 0).any():
+            refuse("Pins(vertices)", "numbers that do not ascend", "each once, in ascending order", "Use Pins.of.")
+        if held.shape != (len(vertices), 3) or held.dtype != np.bool_:
+            refuse("Pins(held)", f"shape {held.shape} of {held.dtype}", f"booleans of shape ({len(vertices)}, 3)")
+        remember(self, vertices=vertices, held=held)
 
     @classmethod
     def none(cls) -> "Pins":
@@ -25,9 +37,20 @@ class Pins:
 
     @classmethod
     def of(cls, vertices: ArrayLike, axes: str = "xyz") -> "Pins":
-        """The given vertices held along the given axes."""
-        unique = np.unique(np.asarray(vertices, np.int32))
-        return cls(unique, np.tile([axis in axes for axis in "xyz"], (len(unique), 1)))
+        """The given vertices, numbers or a mask (n,) of booleans, held along the given axes."""
+        if not isinstance(axes, str) or not axes or not set(axes) <= set("xyz"):
+            refuse("Pins.of(axes)", repr(axes), 'letters out of "xyz"')
+        unique = np.unique(as_indices(vertices, "Pins.of(vertices)"))
+        given = np.asarray(vertices)
+        held = np.tile([axis in axes for axis in "xyz"], (len(unique), 1))
+        return cls(unique, held, len(given) if given.dtype == np.bool_ else None)
+
+    def check(self, count: int, where: str) -> None:
+        """Refuse pins that do not fit a body of so many vertices; `where` is "Class(argument)"."""
+        if self.masked not in (None, count):
+            refuse(where, f"a mask ({self.masked},)", f"({count},)")
+        if len(self.vertices) and self.vertices[-1] >= count:
+            refuse(where, f"vertex {self.vertices[-1]}", f"numbers up to {count - 1}")
 
     @classmethod
     def merge(cls, parts: Iterable["Pins"]) -> "Pins":

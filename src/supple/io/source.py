@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from supple.errors import FileFormatError
+from supple.errors import FileFormatError, MeshError
 from supple.io.limits import current_limits
 
 __all__ = ["Source", "check_readable", "mesh_suffix", "read_source"]
@@ -52,8 +52,12 @@ class Source:
         """Turn what a parser did not foresee into an error that says the file is not a whole `kind`."""
         try:
             yield
+        except MeshError:  # which says itself what is wrong with the mesh
+            raise
         except (ValueError, LookupError, ArithmeticError, EOFError, MemoryError, zlib.error, lzma.LZMAError) as error:
-            raise self.damaged(f"it cannot be read as {kind} ({error or type(error).__name__})") from error
+            raise self.damaged(
+                f"it cannot be read as {kind} ({str(error).rstrip('.') or type(error).__name__})"
+            ) from error
 
 
 def mesh_suffix(path: Path) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from supple.errors import MaterialError
 from supple.linalg.small import point
 from supple.material.logarithm import continued_log
-from supple.material.material import Material, require_finite
+from supple.material.material import Material
 from supple.material.response import Response
 from supple.material.separable import separable
 
@@ -46,7 +46,7 @@ def volume(J, m):
     return 0.5 * k * d * d - mu * f, k * d - mu * f1, k - mu * f2, -mu * f3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ArrudaBoyce(Material):
     """Rubber with limited chain extensibility, in the parameters of [KJ09]."""
 
@@ -59,11 +59,9 @@ class ArrudaBoyce(Material):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_finite(self, "shear", "segments", "bulk")
-        if self.shear <= 0 or self.segments <= 0:
-            raise MaterialError(
-                f"shear = {self.shear:g} Pa and segments = {self.segments:g} must both be positive: raise them."
-            )
+        self._check("shear", "Pa", "About 5000 for soft rubber.", above=0.0)
+        self._check("segments", "", "Small values stiffen early.", above=0.0)
+        self._check("bulk", "Pa", "About 1e5 for soft rubber.", above=0.0)
         if self.bulk <= 2.0 / 3.0 * self.mu + 4.0 * float(stretch(3.0, self.moduli)[2]):
             raise MaterialError(
                 f"bulk = {self.bulk:g} Pa is too small beside a shear modulus of {self.mu:g} Pa at rest: raise bulk."

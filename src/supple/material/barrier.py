@@ -37,7 +37,7 @@ def volume(J, m):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Barrier(ElasticMaterial):
     """Rubber that can be pressed flat but not turned inside out."""
 

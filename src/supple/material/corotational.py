@@ -72,7 +72,7 @@ def curvature(F, A, B, m):
     return matmul_nt(matmul(U, total), V)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Corotational(ElasticMaterial):
     """Linear stiffness that follows rotations; the material of [TMDK15] and of projective dynamics."""
 

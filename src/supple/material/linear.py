@@ -46,7 +46,7 @@ def curvature(F, A, B, m):
     return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Linear(ElasticMaterial):
     """The textbook law: exact for vibrations and small loads, swells when it turns."""
 

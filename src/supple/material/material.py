@@ -2,18 +2,21 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import check_keywords, check_number
 from supple.errors import MaterialError
 from supple.material import batch
 from supple.material.response import Response
 
-__all__ = ["ElasticMaterial", "Material", "lame", "require_finite"]
+__all__ = ["ElasticMaterial", "Material", "lame"]
 
 FloatArray = NDArray[np.float64]
+_STIFFNESS = ("young", "shear", "density")  #: one of these is the example in a message
 
 
 def lame(young: float, poisson: float) -> tuple[float, float]:
@@ -21,27 +24,26 @@ def lame(young: float, poisson: float) -> tuple[float, float]:
     return young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
 
 
-def require_finite(material: "Material", *names: str) -> None:
-    """Refuse parameters that are not finite numbers."""
-    for name in names:
-        value = getattr(material, name)
-        if not math.isfinite(value):
-            raise MaterialError(f"{name} = {value} is not a number a material can have: give a finite value.")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Material(ABC):
-    """What every material answers; F has shape (..., 3, 3)."""
+    """What every material answers; F has shape (..., 3, 3). Parameters are keywords."""
 
     density: float = 1000.0
     """Mass per volume at rest [kg/m³]."""
 
+    def __new__(cls, *args: object, **parameters: object) -> Self:
+        example = next(f"{item.name}={item.default:.0e}" for item in reversed(fields(cls)) if item.name in _STIFFNESS)
+        check_keywords(cls, args, parameters, example.replace("e+0", "e"))
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
-        require_finite(self, "density")
-        if self.density <= 0:
-            raise MaterialError(
-                f"density = {self.density:g} kg/m³ is not positive: give a mass per volume, about 1000 for flesh."
-            )
+        self._check("density", "kg/m³", "About 1000 for soft tissue.", above=0.0)
+
+    def _check(self, name: str, unit: str, remedy: str, *, above: float, below: float | None = None) -> None:
+        """Refuse a parameter outside its range."""
+        where = f"{type(self).__name__}({name})"
+        value = getattr(self, name)
+        check_number(value, where, above=above, below=below, unit=unit, remedy=remedy, error=MaterialError)
 
     @property
     @abstractmethod
@@ -85,7 +87,7 @@ class Material(ABC):
         return batch.curvature_at(self.response, F, A, B, self.moduli)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ElasticMaterial(Material):
     """A material given by Young's modulus and Poisson's ratio."""
 
@@ -96,13 +98,8 @@ class ElasticMaterial(Material):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_finite(self, "young", "poisson")
-        if self.young <= 0:
-            raise MaterialError(f"young = {self.young:g} Pa is not positive: give a stiffness, about 1e5 for flesh.")
-        if not -1.0 < self.poisson < 0.5:
-            raise MaterialError(
-                f"poisson = {self.poisson:g} lies outside -1 < ν < 0.5: use 0.45 for nearly incompressible flesh."
-            )
+        self._check("young", "Pa", "About 1e5 for soft tissue.", above=0.0)
+        self._check("poisson", "", "Use 0.45 for nearly incompressible tissue.", above=-1.0, below=0.5)
 
     @property
     def mu(self) -> float:

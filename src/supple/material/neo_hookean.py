@@ -34,7 +34,7 @@ def volume(J, m):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NeoHookean(ElasticMaterial):
     """Rubber by the textbook."""
 

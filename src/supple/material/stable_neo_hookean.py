@@ -34,7 +34,7 @@ def volume(J, m):
     return 0.5 * lam * d * d, lam * d, lam, 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StableNeoHookean(ElasticMaterial):
     """The default: robust under any deformation, close to incompressible flesh."""
 

@@ -35,7 +35,7 @@ def volume(J, m):
     return k / 3.0 * d * d * d, -k * d * d, 2.0 * k * d, third
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StVK(ElasticMaterial):
     """The material of most papers on model reduction; weak in strong compression."""
 

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from os import PathLike
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_integers
 from supple.errors import MeshError
 
-__all__ = ["check_cells", "check_size", "check_vertices", "drop_unused", "plural"]
+__all__ = ["as_corners", "check_cells", "check_size", "check_vertices", "drop_unused", "plural", "read_instead"]
 
 _LARGEST = {"resolution": 2_000, "elements": 100_000_000}  # beyond this the lattice does not fit in memory
+
+
+def read_instead(value: object) -> str:
+    """What to do where a path was given instead of arrays, else nothing."""
+    return "Use supple.io.load_mesh." if isinstance(value, str | PathLike) else ""
+
+
+def as_corners(cells: object, where: str, corners: int, count: int, noun: str) -> NDArray[np.int32]:
+    """Numbers of vertices below `count`, (m, corners), checked."""
+    triangles = corners == 4 and isinstance(cells, np.ndarray) and cells.shape[1:] == (3,)
+    remedy = "Use supple.mesh.tetrahedralise." if triangles else ""
+    numbers: NDArray[np.int32] = as_integers(cells, where, ("m", corners), remedy=remedy, error=MeshError)
+    if numbers.size and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
+        bad = int(np.argmax(((numbers < 0) | (numbers >= count)).any(axis=1)))
+        wrong = next(number for number in numbers[bad].tolist() if not 0 <= number < count)
+        raise MeshError(f"{where}: {noun} {bad} uses vertex {wrong}; the last is {count - 1}.")
+    return numbers
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, as_integers, check_type, remember
 from supple.errors import MeshError
 from supple.mesh.adjacency import TET_FACES, match_tet_faces, vertex_graph, vertex_labels
-from supple.mesh.checks import check_cells, check_vertices, drop_unused, plural
+from supple.mesh.checks import as_corners, check_cells, check_vertices, drop_unused, plural, read_instead
 from supple.mesh.trimesh import TriMesh
 
 __all__ = ["TetMesh", "flat_tets", "refuse_flat_tets", "tet_volumes"]
@@ -33,9 +34,27 @@ class TetMesh:
 
     vertices: NDArray[np.float64]  #: rest positions [m], shape (n, 3)
     tets: NDArray[np.int32]  #: shape (m, 4), det[x1-x0, x2-x0, x3-x0] > 0
-    regions: NDArray[np.int32]  #: region number of every tet, shape (m,)
-    region_names: dict[str, int]  #: named regions, may be empty
+    regions: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Region number of every tet, shape (m,); 0 for all where none is given."""
+    region_names: dict[str, int] = field(default_factory=dict)  #: named regions, may be empty
     notes: tuple[str, ...] = ()  #: what was set right on the way in, in a user's words
+
+    def __post_init__(self) -> None:
+        read = read_instead(self.vertices)
+        vertices = as_floats(self.vertices, "TetMesh(vertices)", ("n", 3), remedy=read, error=MeshError)
+        tets = as_corners(self.tets, "TetMesh(tets)", 4, len(vertices), "tet")
+        used = np.zeros(len(vertices), np.bool_)
+        used[tets] = True
+        if not used.all():
+            lone = np.flatnonzero(~used)
+            raise MeshError(
+                f"TetMesh(vertices): {len(lone):,} (first {lone[0]}) {'is' if len(lone) == 1 else 'are'} in no tet. "
+                "Use TetMesh.clean."
+            )
+        given = np.zeros(len(tets), np.int32) if np.size(self.regions) == 0 else self.regions
+        regions = as_integers(given, "TetMesh(regions)", (len(tets),), error=MeshError)
+        check_type(self.region_names, "TetMesh(region_names)", Mapping, "numbers by name", error=MeshError)
+        remember(self, vertices=vertices, tets=tets, regions=regions, region_names=dict(self.region_names))
 
     @classmethod
     def clean(

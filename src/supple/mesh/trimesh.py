@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, remember
 from supple.errors import MeshError
 from supple.mesh.adjacency import label_rows, unique_edges, vertex_labels
-from supple.mesh.checks import check_cells, check_vertices, drop_unused, plural
+from supple.mesh.checks import as_corners, check_cells, check_vertices, drop_unused, plural, read_instead
 
 __all__ = ["TriMesh", "fan_corners", "proper_triangles"]
 
@@ -26,6 +27,16 @@ class TriMesh:
     uv: NDArray[np.float64] | None = None  #: texture coordinates of every polygon corner (or triangle corner), (c, 2)
     groups: NDArray[np.int32] | None = None  #: number of every polygon's (or triangle's) group, shape (p,)
     group_names: tuple[str, ...] = ()  #: name of every group number
+
+    def __post_init__(self) -> None:
+        read = read_instead(self.vertices)
+        vertices = as_floats(self.vertices, "TriMesh(vertices)", ("n", 3), remedy=read, error=MeshError)
+        triangles = as_corners(self.triangles, "TriMesh(triangles)", 3, len(vertices), "triangle")
+        uv = self.uv
+        if uv is not None:
+            corners = triangles.size if self.face_indices is None else len(self.face_indices)
+            uv = as_floats(uv, "TriMesh(uv)", (corners, 2), finite=False, error=MeshError)
+        remember(self, vertices=vertices, triangles=triangles, uv=uv)
 
     @classmethod
     def clean(cls, vertices: ArrayLike, triangles: ArrayLike, uv: ArrayLike | None = None) -> TriMesh:

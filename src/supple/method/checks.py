@@ -3,35 +3,43 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.elastic import Body
+from supple.arguments import check_number, check_type, refuse
+from supple.elastic import Body, Pins
 from supple.errors import SceneError
 from supple.rig import Rig
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 
-__all__ = ["check_duration", "check_settings", "check_skipping", "refuse_other_pins"]
+__all__ = ["check_settings", "check_skipping", "check_step", "check_targets", "refuse_other_pins"]
 
 
-def check_settings(integrator: str, tolerance: float) -> None:
-    """Refuse an integrator that is not known and a tolerance that is none."""
+def check_settings(body: Body, integrator: str, tolerance: float) -> None:
+    """Refuse what is no body, an integrator that is not known and a tolerance that is none."""
+    check_type(body, "body", Body, "a Body", "Use Body.build.")
     if integrator not in INTEGRATORS:
         raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
-    if not 0.0 < tolerance < 1.0:
-        raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 gives four digits.")
+    check_number(tolerance, "tolerance", above=0.0, below=1.0, remedy="1e-4 gives four digits.")
 
 
-def check_duration(inputs: Inputs) -> None:
-    """Refuse a step that does not go forward."""
+def check_step(inputs: Inputs, pins: Pins) -> None:
+    """Refuse a step that does not go forward, and one whose targets are not those of the pins."""
+    for name, moment in (("begin", inputs.begin), ("end", inputs.end)):
+        check_targets(moment, pins, name)
     if not inputs.duration > 0.0:
         raise SceneError(f"a step of {inputs.duration:g} s makes no sense: its end must come after its beginning.")
 
 
+def check_targets(moment: Moment, pins: Pins, name: str = "begin") -> None:
+    """Refuse a moment whose targets are not one for every pinned vertex."""
+    if len(moment.targets) != len(pins.vertices):
+        where, want = f"Inputs({name}.targets)", f"{(len(pins.vertices), 3)} [m]"
+        refuse(where, f"shape {moment.targets.shape}", want, "Give one target for every pinned vertex.")
+
+
 def check_skipping(tolerance: float, throttle: float) -> None:
     """Refuse what no step could be skipped by."""
-    if not (np.isfinite(tolerance) and 0.0 <= tolerance < 1.0):
-        raise SceneError(f"a tolerance of {tolerance:g} is no relative error: give one from 0 to below 1.")
-    if not (np.isfinite(throttle) and throttle >= 0.0):
-        raise SceneError(f"a throttle of {throttle:g} makes no sense: give a number from 0 on.")
+    check_number(tolerance, "tolerance", least=0.0, below=1.0, remedy="It is a relative error.")
+    check_number(throttle, "throttle", least=0.0)
 
 
 def refuse_other_pins(body: Body, rig: Rig, begin: Moment, pose: NDArray[np.float64]) -> None:

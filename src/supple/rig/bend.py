@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats
 from supple.errors import SceneError
 from supple.linalg.jit import njit
 from supple.rig.deformer import Deformer, Vertices
@@ -23,8 +24,8 @@ class Bend(Deformer):
 
     def __init__(self, rest: ArrayLike, start: ArrayLike, end: ArrayLike, about: ArrayLike, name: str = "bend") -> None:
         super().__init__(rest, (f"{name}.angle",))
-        self._stretch = Stretch.between(start, end)
-        along, axis = self._stretch.direction, np.asarray(about, np.float64)
+        self._stretch = Stretch.between(start, end, "Bend")
+        along, axis = self._stretch.direction, as_floats(about, "Bend(about)", (3,))
         side = np.cross(axis, along)
         if not np.linalg.norm(side) > 1e-9 * np.linalg.norm(axis):
             raise SceneError(f"'{name}' cannot bend about {axis.tolist()}: give an axis across its stretch.")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, describe, refuse
 from supple.errors import SceneError
-from supple.mesh.checks import check_vertices
 from supple.rig.levers import measure_levers
 from supple.rig.pose import check_pose
 
@@ -38,7 +38,9 @@ class BlackBox:
         self._function = function
         self._name = getattr(function, "__name__", type(function).__name__)
         self._picks = _takes_vertices(function)
-        self.rest: FloatArray = check_vertices(rest)
+        if not callable(function):
+            refuse("BlackBox(function)", describe(function), "a function of a pose")
+        self.rest: FloatArray = as_floats(rest, "BlackBox(rest)", ("n", 3), unit="m")
         self.controls = tuple(controls)
         self.neutral: FloatArray = check_pose(neutral, self.controls)
         self._given = None if scales is None else _check_scales(scales, self.controls)
@@ -90,9 +92,4 @@ def _takes_vertices(function: Callable[..., Any]) -> bool:
 
 
 def _check_scales(scales: ArrayLike, controls: tuple[str, ...]) -> FloatArray:
-    given = np.asarray(scales, np.float64)
-    if given.shape != (len(controls),) or not (np.isfinite(given).all() and (given > 0.0).all()):
-        raise SceneError(
-            f"scales = {given.tolist()} do not fit {len(controls)} controls: give a length above 0 for each."
-        )
-    return given
+    return as_floats(scales, "BlackBox(scales)", (len(controls),), unit="m", above=0.0)

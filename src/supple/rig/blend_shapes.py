@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from supple.arguments import as_floats
 from supple.errors import SceneError
-from supple.mesh.checks import check_vertices
 from supple.rig.deformer import Deformer, Vertices
 
 __all__ = ["BlendShapes"]
@@ -25,12 +25,8 @@ class BlendShapes(Deformer):
             raise SceneError("blend shapes need a target: give at least one.")
         columns = []
         for name, target in targets.items():
-            moved = np.asarray(target, np.float64)
-            if moved.shape != self.rest.shape:
-                raise SceneError(
-                    f"target '{name}' has shape {moved.shape}, the rest {self.rest.shape}: give the same vertices."
-                )
-            columns.append((check_vertices(moved) - self.rest).ravel())
+            moved = as_floats(target, f"BlendShapes(targets['{name}'])", self.rest.shape, unit="m")
+            columns.append((moved - self.rest).ravel())
             if not columns[-1].any():
                 raise SceneError(f"target '{name}' is the rest shape: leave it out.")
         self._deltas = csr_array(np.column_stack(columns))

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.mesh.checks import check_vertices
+from supple.arguments import as_floats
 from supple.rig.levers import measure_levers
 from supple.rig.pose import check_pose
 
@@ -26,7 +26,7 @@ class Deformer(ABC):
     """Whether it moves all points alike, by where they are and not by which they are."""
 
     def __init__(self, rest: ArrayLike, controls: tuple[str, ...]) -> None:
-        self.rest: FloatArray = check_vertices(rest)
+        self.rest: FloatArray = as_floats(rest, f"{type(self).__name__}(rest)", ("n", 3), unit="m")
         self.controls = controls
         self.neutral: FloatArray = np.zeros(len(controls))
 

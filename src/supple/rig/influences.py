@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, as_integers, refuse
 from supple.errors import SceneError
 
 __all__ = ["MOST", "Influences"]
@@ -38,12 +39,10 @@ class Influences:
 
         Weights are normalised. Only the `most` largest of a vertex are kept, all by default.
         """
-        numbers, given = np.asarray(joints), np.asarray(weights, np.float64)
-        if given.ndim != 2 or numbers.shape != given.shape or not given.size:
-            raise SceneError(
-                f"joints of shape {numbers.shape} and weights of shape {given.shape} do not fit together: "
-                "give as many of both for every vertex."
-            )
+        given = as_floats(weights, "Influences.of(weights)", ("n", "k"), finite=False)
+        numbers = as_integers(joints, "Influences.of(joints)", given.shape, dtype=np.int64)
+        if not given.size:
+            refuse("Influences.of(weights)", f"shape {given.shape}", "one or more for every vertex")
         _check_weights(given)
         _check_joints(numbers, given, count)
         notes = _note_sums(given)
@@ -56,9 +55,7 @@ class Influences:
     @classmethod
     def from_dense(cls, weights: ArrayLike, most: int | None = MOST) -> "Influences":
         """Checked influences from a weight for every vertex and joint, (n, j); the `most` largest of a vertex stay."""
-        given = np.asarray(weights, np.float64)
-        if given.ndim != 2:
-            raise SceneError(f"weights of shape {given.shape} are no table: give a row a vertex and a column a joint.")
+        given = as_floats(weights, "Influences.from_dense(weights)", ("n", "j"), finite=False)
         numbers = np.broadcast_to(np.arange(given.shape[1]), given.shape)
         influences = cls.of(numbers, given, given.shape[1], most)
         used = max(1, int((influences.weights > 0.0).sum(axis=1).max()))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from supple.arguments import as_floats, refuse
 from supple.errors import SceneError
 from supple.rig.skeleton import Skeleton
 
@@ -63,9 +64,7 @@ class Chain:
         Damped least squares with the step projected onto the limits, from the pose itself; where that gets stuck,
         from a fixed list of bent poses too.
         """
-        goal = np.asarray(target, np.float64)
-        if goal.shape != (3,) or not np.isfinite(goal).all():
-            raise SceneError(f"a chain cannot reach for {goal.tolist()}: give a point of three finite coordinates.")
+        goal = as_floats(target, "Chain.reach(target)", (3,), unit="m")
         begin = self._shorten_turns(self._skeleton.check(self._skeleton.neutral if pose is None else pose))
         best, nearest, limit = begin, np.inf, self._nearest_possible(begin, goal)
         for start in self._list_starts(begin[self._entries]):
@@ -176,11 +175,9 @@ def _gather_limits(
     full = 2.0 * np.pi  # farther a joint that turns freely need not go
     ranges = np.tile([[[-full], [full]]], (len(skeleton), 1, 3))
     for name, limit in limits.items():
-        given = np.asarray(limit, np.float64)
-        if given.shape != (2, 3) or not (given[0] <= given[1]).all():
-            raise SceneError(
-                f"limits of joint '{name}' are {given.tolist()}: give the lowest and highest angles, (2, 3)."
-            )
+        given = as_floats(limit, f"Chain(limits['{name}'])", (2, 3), unit="rad", finite=False)
+        if not (given[0] <= given[1]).all():
+            refuse(f"Chain(limits['{name}'])", str(given.tolist()), "the lowest and the highest angles")
         ranges[skeleton.number(name)] = np.clip(given, -full, full)
     return ranges[joints, 0].ravel(), ranges[joints, 1].ravel()
 

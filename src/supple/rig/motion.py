@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from supple.arguments import as_floats, refuse
 from supple.errors import SceneError
 from supple.rig.key_curve import BETWEEN, Between, KeyCurve
 
@@ -59,13 +60,11 @@ class Motion:
         cls, rig: Posed, times: ArrayLike, poses: ArrayLike, between: Between | Sequence[Between] = "spline"
     ) -> Motion:
         """A checked motion of a rig or skeleton from an array of poses, (k, p), at increasing times [s], (k,)."""
-        when, table = np.array(times, np.float64).reshape(-1), np.array(poses, np.float64)
         controls = tuple(rig.controls)
-        if not len(when) or table.shape != (len(when), len(controls)):
-            raise SceneError(
-                f"{len(when)} times of a rig with {len(controls)} controls need poses of shape "
-                f"({max(len(when), 1)}, {len(controls)}), not {table.shape}: give one pose a time."
-            )
+        when = np.array(as_floats(times, "Motion.of(times)", ("k",), unit="s", finite=False))
+        if not len(when):
+            refuse("Motion.of(times)", "none", "one or more, (k,)")
+        table = np.array(as_floats(poses, "Motion.of(poses)", (len(when), len(controls)), finite=False))
         _check_finite(when, table, controls)
         if (np.diff(when) <= 0.0).any():
             late = int(np.argmax(np.diff(when) <= 0.0)) + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import check_type
 from supple.errors import SceneError
 from supple.rig.motion import Motion
 from supple.rig.rig import Rig
@@ -34,6 +35,7 @@ class Moved:
     """Step of the differences [s]; None takes it from how fast the pose changes."""
 
     def __post_init__(self) -> None:
+        check_type(self.motion, "Moved(motion)", Motion, "a Motion")
         if tuple(self.rig.controls) != self.motion.controls:
             raise SceneError(
                 f"the motion has {len(self.motion.controls)} controls that are not the rig's "

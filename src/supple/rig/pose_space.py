@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats
 from supple.errors import SceneError
 from supple.rig.motion import root_columns
 from supple.rig.pose import check_pose
@@ -31,7 +32,8 @@ class PoseSpace:
         self._rig = rig
         self.controls = rig.controls
         self.neutral: FloatArray = rig.neutral
-        given = [check_pose(pose, rig.controls) for pose in np.asarray(poses, np.float64)]
+        table = as_floats(poses, "PoseSpace(poses)", ("k", len(rig.controls)), finite=False)
+        given = [check_pose(pose, rig.controls) for pose in table]
         added = _check_corrections(corrections, len(given), len(rig.rest))
         turns = [find_turns(rig, pose) for pose in given]
         self._root = root_columns(rig.controls) if find_turns(rig, rig.neutral) is not None else []
@@ -111,14 +113,10 @@ def _turn_back(turns: FloatArray | None, correction: FloatArray) -> FloatArray:
 
 
 def _check_corrections(corrections: ArrayLike, poses: int, vertices: int) -> FloatArray:
-    given = np.asarray(corrections, np.float64)
     if poses == 0:
         raise SceneError("a pose space without examples corrects nothing: give at least one pose.")
-    if given.shape != (poses, vertices, 3):
-        raise SceneError(
-            f"corrections of shape {given.shape} do not fit {poses} poses of {vertices} vertices: "
-            f"give ({poses}, {vertices}, 3)."
-        )
+    shape = (poses, vertices, 3)
+    given = as_floats(corrections, "PoseSpace(corrections)", shape, unit="m", finite=False)
     if not np.isfinite(given).all():
         pose = int(np.argmin(np.isfinite(given).all(axis=(1, 2))))
         raise SceneError(f"the correction of example {pose} is not finite: correct it.")

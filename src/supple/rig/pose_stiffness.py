@@ -7,8 +7,7 @@ import hashlib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.errors import SceneError
-from supple.rig.pose import check_pose
+from supple.arguments import as_floats, refuse
 from supple.rig.pose_weights import PoseWeights
 from supple.rig.rig import Rig
 from supple.rig.root import Root
@@ -28,12 +27,11 @@ class PoseStiffness:
     def __init__(self, rig: Rig, poses: ArrayLike, factors: ArrayLike) -> None:
         """`factors` (k, m) of the m tets in poses (k, p); in the neutral pose they are 1 unless it is among these."""
         self._rig, self._root = rig, Root.of(rig)
-        given = [self._root.still(check_pose(pose, rig.controls)) for pose in np.asarray(poses, np.float64)]
-        table = np.asarray(factors, np.float64)
-        if table.ndim != 2 or len(table) != len(given) or not len(given):
-            raise SceneError(f"factors of shape {table.shape} do not fit {len(given)} poses: give a row for each.")
-        if not (np.isfinite(table).all() and (table > 0.0).all()):
-            raise SceneError(f"a stiffness of {table.min():g} times the material's is none: give numbers above 0.")
+        rows = as_floats(poses, "PoseStiffness(poses)", ("k", len(rig.controls)))
+        if not len(rows):
+            refuse("PoseStiffness(poses)", "none", "one or more, (k, p)")
+        given = [self._root.still(pose) for pose in rows]
+        table = as_floats(factors, "PoseStiffness(factors)", (len(given), "m"), above=0.0)
         neutral = np.array([np.array_equal(pose, rig.neutral) for pose in given])
         if not neutral.any():
             given, table = [rig.neutral, *given], np.concatenate([np.ones((1, table.shape[1])), table])

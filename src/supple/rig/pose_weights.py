@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from supple.arguments import as_floats, refuse
 from supple.errors import SceneError
 from supple.linalg.jit import njit
 
@@ -25,9 +26,9 @@ class PoseWeights:
 
     def __init__(self, points: ArrayLike) -> None:
         """`points`: the examples' poses as `Rig.embed` gives them [m], (k, e)."""
-        self.points: FloatArray = np.array(points, np.float64)
-        if self.points.ndim != 2 or not len(self.points) or not np.isfinite(self.points).all():
-            raise SceneError(f"examples of shape {self.points.shape} make no pose space: give finite points, (k, e).")
+        self.points: FloatArray = np.array(as_floats(points, "PoseWeights(points)", ("k", "e"), unit="m"))
+        if not len(self.points):
+            refuse("PoseWeights(points)", "none", "one example or more, (k, e)")
         distances = cdist(self.points, self.points)
         _refuse_twins(distances)
         # A matrix of distances between different points is invertible, but for the 1 x 1 one

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats
 from supple.errors import SceneError
 
 __all__ = ["check_rigid"]
@@ -19,9 +20,7 @@ def check_rigid(matrices: ArrayLike, names: Sequence[str]) -> tuple[FloatArray, 
 
     A joint that is scaled, sheared, mirrored or not finite is refused by its name.
     """
-    given = np.asarray(matrices, np.float64)
-    if given.shape != (len(names), 4, 4):
-        raise SceneError(f"transforms of shape {given.shape} for {len(names)} joints: give a 4 x 4 matrix for each.")
+    given = as_floats(matrices, "check_rigid(matrices)", (len(names), 4, 4), finite=False)
     finite = np.isfinite(given).all(axis=(1, 2))
     if not finite.all():
         raise SceneError(f"the transform of joint '{names[int(np.argmin(finite))]}' is not finite: correct it.")

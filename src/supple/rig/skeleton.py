@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, as_integers, refuse
 from supple.errors import SceneError
 from supple.linalg.jit import njit
 from supple.rig.pose import check_pose
@@ -35,17 +36,16 @@ class Skeleton:
     @classmethod
     def of(cls, names: ArrayLike, parents: ArrayLike, heads: ArrayLike, tails: ArrayLike) -> "Skeleton":
         """A checked skeleton; joints may come in any order and are sorted so that parents come first."""
-        labels = tuple(str(name) for name in np.atleast_1d(np.asarray(names)))
-        above = np.atleast_1d(np.asarray(parents, np.int32))
-        begins, ends = (np.asarray(points, np.float64).reshape(-1, 3) for points in (heads, tails))
+        labels = (names,) if isinstance(names, str) else tuple(str(name) for name in np.asarray(names).ravel())
         count = len(labels)
+        if not count:
+            refuse("Skeleton.of(names)", "none", "a name for every joint")
+        above = as_integers(parents, "Skeleton.of(parents)", (count,))
+        begins = as_floats(heads, "Skeleton.of(heads)", (count, 3), unit="m")
+        ends = as_floats(tails, "Skeleton.of(tails)", (count, 3), unit="m")
         if len(set(labels)) < count:
             twice = next(name for name in labels if labels.count(name) > 1)
             raise SceneError(f"joint '{twice}' is named twice: give every joint a name of its own.")
-        if not count or not (len(above) == len(begins) == len(ends) == count):
-            raise SceneError(f"a skeleton of {count} joints needs as many parents, heads and tails: give one of each.")
-        if not (np.isfinite(begins).all() and np.isfinite(ends).all()):
-            raise SceneError("a joint of the skeleton is not at a finite place: correct its head and tail.")
         order = _sort_parents_first(labels, above)
         place = np.empty(count + 1, np.int32)
         place[order], place[-1] = np.arange(count), -1

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, check_type, remember
 from supple.errors import SceneError, SuppleWarning
 from supple.rig import dual_quaternion, linear_blend
 from supple.rig.influences import Influences
@@ -50,18 +51,14 @@ class SkinnedRig:
     mode: Mode = "dual_quaternion"
 
     def __post_init__(self) -> None:
-        rest = np.ascontiguousarray(self.rest, np.float64)
-        object.__setattr__(self, "rest", rest)
+        check_type(self.skeleton, "SkinnedRig(skeleton)", Skeleton, "a Skeleton", "Use Skeleton.of.")
+        check_type(self.influences, "SkinnedRig(influences)", Influences, "Influences", "Use Influences.of.")
+        remedy = "Give one position for every weighted vertex."
+        remember(
+            self, rest=as_floats(self.rest, "SkinnedRig(rest)", (len(self.influences), 3), unit="m", remedy=remedy)
+        )
         if self.mode not in _BLENDS:
             raise SceneError(f"there is no skinning '{self.mode}': use one of {', '.join(_BLENDS)}.")
-        if rest.shape != (len(self.influences), 3):
-            raise SceneError(
-                f"positions of shape {rest.shape} do not fit the weights of {len(self.influences):,} vertices: "
-                "give one position for every weighted vertex."
-            )
-        if not np.isfinite(rest).all():
-            vertex = int(np.argmin(np.isfinite(rest).all(axis=1)))
-            raise SceneError(f"the rest position of vertex {vertex} is not finite: correct the mesh.")
         for joint in (int(self.influences.joints.min()), int(self.influences.joints.max())):
             if not 0 <= joint < len(self.skeleton):  # compiled loops would read past the table
                 raise SceneError(
@@ -177,7 +174,4 @@ class SkinnedRig:
 
 
 def _check_points(points: ArrayLike, count: int) -> FloatArray:
-    given = np.ascontiguousarray(points, np.float64)
-    if given.shape != (count, 3):
-        raise SceneError(f"points of shape {given.shape} for {count:,} skinned vertices: give one for each.")
-    return given
+    return as_floats(points, "points", (count, 3), unit="m", finite=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.errors import SceneError
+from supple.arguments import as_floats, refuse
 
 __all__ = ["Stretch"]
 
@@ -24,15 +24,13 @@ class Stretch:
     """[m]"""
 
     @classmethod
-    def between(cls, start: ArrayLike, end: ArrayLike) -> "Stretch":
-        """The stretch from one point [m] to another."""
-        first, last = np.asarray(start, np.float64), np.asarray(end, np.float64)
-        way = last - first if first.shape == last.shape == (3,) else np.zeros(3)
+    def between(cls, start: ArrayLike, end: ArrayLike, who: str) -> "Stretch":
+        """The stretch from one point [m] to another; `who` acts over it."""
+        first, last = as_floats(start, f"{who}(start)", (3,), unit="m"), as_floats(end, f"{who}(end)", (3,), unit="m")
+        way = last - first
         length = float(np.linalg.norm(way))
-        if not (np.isfinite(length) and length > 0.0):
-            raise SceneError(
-                f"a deformer cannot act from {first.tolist()} to {last.tolist()}: give two different points."
-            )
+        if not length > 0.0:
+            refuse(f"{who}(end)", "the point where it starts", "another one")
         return cls(first, way / length, length)
 
     def along(self, points: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ class Twist(Deformer):
 
     def __init__(self, rest: ArrayLike, start: ArrayLike, end: ArrayLike, name: str = "twist") -> None:
         super().__init__(rest, (f"{name}.angle",))
-        self._stretch = Stretch.between(start, end)
+        self._stretch = Stretch.between(start, end, "Twist")
 
     def move(self, pose: FloatArray, points: FloatArray, vertices: Vertices) -> FloatArray:
         stretch = self._stretch

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 from scipy.spatial.distance import cdist
 
+from supple.arguments import check_number
 from supple.errors import SceneError
 from supple.rig.deformer import Deformer, Vertices
 from supple.rig.wire_curve import WireCurve
@@ -33,8 +34,8 @@ class Wire(Deformer):
         """`curves`: control points at rest [m], (c, 3), by the name of the wire."""
         if not curves:
             raise SceneError("a wire deformer needs a curve: give the control points of at least one.")
-        if not (0.0 <= inner < outer and np.isfinite(outer)):
-            raise SceneError(f"a wire cannot act from {inner} to {outer} m: give 0 <= inner < outer.")
+        check_number(inner, "Wire(inner)", least=0.0, unit="m")
+        check_number(outer, "Wire(outer)", above=inner, unit="m")
         wires = [WireCurve(name, points) for name, points in curves.items()]
         self._frames = WireFrames(wires)
         names = [

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, refuse
 from supple.errors import SceneError
 from supple.rig.cubic_spline import hermite_pieces
 
@@ -20,12 +21,12 @@ class WireCurve:
     """
 
     def __init__(self, name: str, points: ArrayLike) -> None:
-        self.points: FloatArray = np.array(points, np.float64)
-        if self.points.ndim != 2 or self.points.shape[1] != 3 or len(self.points) < 2:
-            raise SceneError(f"wire '{name}' has points of shape {self.points.shape}: give two or more, (c, 3).")
+        self.points: FloatArray = np.array(as_floats(points, f"Wire(curves['{name}'])", ("c", 3), unit="m"))
+        if len(self.points) < 2:
+            refuse(f"Wire(curves['{name}'])", f"shape {self.points.shape}", "two points or more, (c, 3)")
         spans = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
-        if not (np.isfinite(spans).all() and (spans > 1e-9 * spans.sum()).all()):
-            raise SceneError(f"two neighbouring points of wire '{name}' coincide or are not finite: correct them.")
+        if not (spans > 1e-9 * spans.sum()).all():
+            raise SceneError(f"two neighbouring points of wire '{name}' coincide: correct them.")
         at = np.concatenate([[0.0], np.cumsum(spans)])
         each = np.eye(len(at))
         pieces = hermite_pieces(at, each, np.asarray(np.gradient(each, at, axis=0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,11 @@ class Load:
         vector = self.force.strength(time) * np.asarray(self.force.vector)
         if self.force.kind == "gravity":
             return Gravity(vector)
-        return NodalForce(self.vertices, self.weights, vector)
+        return self._nodal.along(vector)
+
+    @cached_property
+    def _nodal(self) -> NodalForce:
+        return NodalForce(self.vertices, self.weights, np.zeros(3))
 
     def digest(self) -> str:
         """Fingerprint of what it acts on, by which a model knows the loads it was trained for."""

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, get_args
 
-from supple.errors import SceneError
+import numpy as np
+
+from supple.arguments import as_indices, describe, refuse, remember
+from supple.errors import ArgumentError, SceneError
 
 __all__ = [
     "AddPin",
@@ -28,36 +31,54 @@ __all__ = [
 Point = tuple[float, float, float]
 
 
+class _Checked:
+    """Values are checked where an event is made; arrays become tuples, masks the numbers of their vertices."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            where = f"{type(self).__name__}({item.name})"
+            if item.name == "vertices" and isinstance(value, np.ndarray):
+                value = as_indices(value, where)
+            if isinstance(value, np.ndarray | np.generic):
+                value = value.tolist()
+            fits, want = _FITS[item.name]
+            if not fits(value):
+                given = isinstance(value, list | tuple) and len(value) < 5
+                refuse(where, repr(value) if given else describe(value), want)
+            remember(self, **{item.name: tuple(value) if isinstance(value, list) else value})
+
+
 @dataclass(frozen=True)
-class SetStiffness:
+class SetStiffness(_Checked):
     """Multiply the stiffness of the whole body, relative to the scene's."""
 
     factor: float
 
 
 @dataclass(frozen=True)
-class SetGravity:
+class SetGravity(_Checked):
     """Replace gravity [m/s²]."""
 
     acceleration: Point
 
 
 @dataclass(frozen=True)
-class SetThrottle:
+class SetThrottle(_Checked):
     """Trade accuracy for speed in methods that estimate their error; others keep it and do nothing."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class SetVolume:
+class SetVolume(_Checked):
     """Multiply the volume that volume constraints aim at, relative to the scene's; bodies without them keep theirs."""
 
     factor: float
 
 
 @dataclass(frozen=True)
-class Grab:
+class Grab(_Checked):
     """Pull a point of the body, given by vertices and weights that add up to 1, by a spring."""
 
     name: str
@@ -70,7 +91,7 @@ class Grab:
 
 
 @dataclass(frozen=True)
-class Move:
+class Move(_Checked):
     """Move the far end of a grab's spring [m]."""
 
     name: str
@@ -78,14 +99,14 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(_Checked):
     """End a grab."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class AddPin:
+class AddPin(_Checked):
     """Hold vertices where they are, along the given axes."""
 
     vertices: tuple[int, ...]
@@ -93,7 +114,7 @@ class AddPin:
 
 
 @dataclass(frozen=True)
-class RemovePin:
+class RemovePin(_Checked):
     """Let vertices go along the given axes, whoever held them."""
 
     vertices: tuple[int, ...]
@@ -101,14 +122,14 @@ class RemovePin:
 
 
 @dataclass(frozen=True)
-class SetPose:
+class SetPose(_Checked):
     """Add to the pose that the rig's motion prescribes, control by control; the scene carries it out in a frame."""
 
     change: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class MoveCollider:
+class MoveCollider(_Checked):
     """Shift [m] and turn [rotation vector, rad] a collider from where the scene has it, carried out in a frame."""
 
     collider: int
@@ -117,7 +138,7 @@ class MoveCollider:
 
 
 @dataclass(frozen=True)
-class SetScene:
+class SetScene(_Checked):
     """Change keys of the scene, table by table; motion goes on from where it is, under another solver if need be."""
 
     changes: dict[str, dict[str, Any]]
@@ -157,10 +178,10 @@ def event_from_dict(data: dict[str, Any]) -> Event:
     needed = {field.name for field in fields(kind) if field.default is MISSING}
     if not needed <= set(values) <= known:
         raise SceneError(f"a {kind.__name__} event takes {', '.join(sorted(known))}: correct the event log.")
-    for name, value in values.items():
-        if not _FITS[name](value):
-            raise SceneError(f"a {kind.__name__} event has {name} = {value!r}, which makes no sense: correct it.")
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})  # type: ignore[no-any-return]
+    try:
+        return kind(**values)  # type: ignore[no-any-return]
+    except ArgumentError as error:
+        raise SceneError(f"an event makes no sense: {error}") from None
 
 
 def _is_number(value: object) -> bool:
@@ -178,19 +199,25 @@ def _is_table(value: object) -> bool:
 _CHANGES = {"method", "material"}  #: tables that may change on the way
 _is_index = _are(lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
 _is_point = _are(_is_number, 3)
-_FITS: dict[str, Callable[[object], bool]] = {
-    "name": lambda v: isinstance(v, str),
-    "axes": lambda v: isinstance(v, str) and v != "" and set(v) <= set("xyz"),
-    "vertices": _is_index,
-    "weights": _are(_is_number),
-    "target": _is_point,
-    "acceleration": _is_point,
-    "change": _are(_is_number),
-    "changes": lambda v: isinstance(v, dict) and bool(v) and set(v) <= _CHANGES and all(map(_is_table, v.values())),
-    "collider": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
-    "shift": _is_point,
-    "turn": _is_point,
-    "factor": _is_number,
-    "value": _is_number,
-    "stiffness": _is_number,
+_NUMBER = _is_number, "a finite number"
+_POINT = _is_point, "three finite numbers"
+#: What each value must be, and how that is told
+_FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": (lambda v: isinstance(v, str), "text"),
+    "axes": (lambda v: isinstance(v, str) and v != "" and set(v) <= set("xyz"), 'letters out of "xyz"'),
+    "vertices": (_is_index, "numbers of vertices"),
+    "weights": (_are(_is_number), "finite numbers"),
+    "target": _POINT,
+    "acceleration": _POINT,
+    "change": (_are(_is_number), "finite numbers"),
+    "changes": (
+        lambda v: isinstance(v, dict) and bool(v) and set(v) <= _CHANGES and all(map(_is_table, v.values())),
+        "keys by table, method or material",
+    ),
+    "collider": (lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0, "its number, from 0 on"),
+    "shift": _POINT,
+    "turn": _POINT,
+    "factor": _NUMBER,
+    "value": _NUMBER,
+    "stiffness": _NUMBER,
 }

@@ -1,11 +1,13 @@
 """Forces as small objects."""
 
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from copy import copy
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import as_floats, as_indices, remember
 from supple.elastic import Body
 
 __all__ = ["Force", "Gravity", "NodalForce", "PassingForce", "external_force", "initial_acceleration"]
@@ -13,6 +15,7 @@ __all__ = ["Force", "Gravity", "NodalForce", "PassingForce", "external_force", "
 FloatArray = NDArray[np.float64]
 
 
+@runtime_checkable
 class Force(Protocol):
     """Something that pushes vertices, whatever their positions."""
 
@@ -34,6 +37,11 @@ class Gravity:
     acceleration: FloatArray
     """[m/s²], (3,)"""
 
+    def __post_init__(self) -> None:
+        remedy = "Give it a direction, such as (0, -9.81, 0)." if np.ndim(self.acceleration) == 0 else ""
+        where = "Gravity(acceleration)"
+        remember(self, acceleration=as_floats(self.acceleration, where, (3,), unit="m/s²", remedy=remedy))
+
     def add_to(self, total: FloatArray, mass: FloatArray) -> None:
         total += mass[:, None] * np.asarray(self.acceleration)
 
@@ -53,11 +61,23 @@ class NodalForce:
     vector: FloatArray
     """[N], (3,)"""
 
+    def __post_init__(self) -> None:
+        vertices = as_indices(self.vertices, "NodalForce(vertices)")
+        weights = as_floats(self.weights, "NodalForce(weights)", (len(vertices),))
+        vector = as_floats(self.vector, "NodalForce(vector)", (3,), unit="N")
+        remember(self, vertices=vertices, weights=weights, vector=vector)
+
+    def along(self, vector: FloatArray) -> Self:
+        """The same with another force [N], (3,); vertices and weights are not checked again."""
+        other = copy(self)
+        remember(other, vector=as_floats(vector, "NodalForce(vector)", (3,), unit="N"))
+        return other
+
     def add_to(self, total: FloatArray, mass: FloatArray) -> None:
         np.add.at(total, self.vertices, np.asarray(self.weights)[:, None] * np.asarray(self.vector))
 
     def blend(self, other: Self, share: float) -> Self:
-        return replace(self, vector=_mix(self.vector, other.vector, share))
+        return self.along(_mix(self.vector, other.vector, share))
 
 
 class PassingForce(NodalForce):

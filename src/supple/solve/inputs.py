@@ -1,10 +1,12 @@
 """What a scene prescribes: at one moment, and over one step."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import as_floats, check_number, check_type, remember
 from supple.solve.events import Event
 from supple.solve.forces import Force
 from supple.solve.placement import Placement
@@ -31,6 +33,18 @@ class Moment:
     pose: NDArray[np.float64] | None = None
     """Of the rig that drives the body, (p,); None without one."""
 
+    def __post_init__(self) -> None:
+        check_number(self.time, "Moment(time)", unit="s")
+        targets = as_floats(self.targets, "Moment(targets)", ("k", 3), unit="m")
+        pose = None if self.pose is None else as_floats(self.pose, "Moment(pose)", ("p",))
+        check_type(self.forces, "Moment(forces)", (tuple, list), "a tuple of forces")
+        for number, force in enumerate(self.forces):
+            check_type(force, f"Moment(forces[{number}])", Force, "a force such as Gravity((0, -9.81, 0))")
+        check_type(self.colliders, "Moment(colliders)", (tuple, list), "a tuple of placements")
+        for number, place in enumerate(self.colliders):
+            check_type(place, f"Moment(colliders[{number}])", Placement, "a Placement")
+        remember(self, targets=targets, pose=pose, forces=tuple(self.forces), colliders=tuple(self.colliders))
+
     def blend(self, other: "Moment", share: float) -> "Moment":
         """The moment `share` of the way to another of the same step."""
         return Moment(
@@ -49,6 +63,13 @@ class Inputs:
     begin: Moment
     end: Moment
     events: tuple[Event, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, moment in (("begin", self.begin), ("end", self.end)):
+            check_type(moment, f"Inputs({name})", Moment, "a Moment")
+        check_type(self.events, "Inputs(events)", (tuple, list), "a tuple of events")
+        for number, event in enumerate(self.events):
+            check_type(event, f"Inputs(events[{number}])", get_args(Event), "an event such as SetGravity((0, 0, 0))")
 
     @property
     def duration(self) -> float:

@@ -1,12 +1,12 @@
 """What events have changed since a simulation began: part of its state."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import refuse
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.solve.events import (
@@ -64,7 +64,6 @@ class Live:
                 _check_factor("volume", factor)
                 return replace(self, volume=factor)
             case SetGravity(acceleration):
-                _check_finite("gravity", acceleration)
                 return replace(self, gravity=acceleration)
             case SetThrottle(value):
                 return replace(self, throttle=value)
@@ -72,10 +71,8 @@ class Live:
                 _check_vertices(event.vertices, len(x))
                 if len(event.vertices) != len(event.weights):
                     raise SceneError("a grab needs one weight for each vertex: correct the event.")
-                _check_finite(f"grab {event.name!r}", (*event.weights, *event.target, event.stiffness))
                 return replace(self, grabs=(*(g for g in self.grabs if g.name != event.name), event))
             case Move(name, target):
-                _check_finite(f"grab {name!r}", target)
                 grabs = tuple(replace(g, target=target) if g.name == name else g for g in self.grabs)
                 return replace(self, grabs=grabs)
             case Release(name):
@@ -111,6 +108,9 @@ class Live:
 
     def place(self, x: FloatArray, own: Pins, targets: FloatArray) -> FloatArray:
         """Positions with every pinned coordinate where it is held."""
+        if targets.shape != own.held.shape:
+            remedy = "Give one target for every pinned vertex."
+            refuse("Moment(targets)", f"shape {targets.shape}", f"{own.held.shape} [m]", remedy)
         x = x.copy()
         if not len(self.added.vertices) and not len(self.released.vertices):
             x[own.vertices] = np.where(own.held, targets, x[own.vertices])
@@ -140,12 +140,6 @@ def hold_events(kind: type[AddPin] | type[RemovePin], pins: Pins) -> list[Event]
 def _check_factor(what: str, factor: float) -> None:
     if not (math.isfinite(factor) and factor > 0):
         raise SceneError(f"{what} factor {factor} is not positive: give a number above 0.")
-
-
-def _check_finite(what: str, values: Iterable[float]) -> None:
-    values = [float(value) for value in values]
-    if not all(map(math.isfinite, values)):
-        raise SceneError(f"{what} is given {values}, which are not all finite: correct the event.")
 
 
 def _check_vertices(vertices: tuple[int, ...], count: int) -> None:

@@ -6,9 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from supple.arguments import as_floats, refuse, remember
+
 __all__ = ["Placement"]
 
 FloatArray = NDArray[np.float64]
+
+_ROUND_OFF = 1e-4  # of a rotation matrix: what single precision and a long hierarchy leave in a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +23,13 @@ class Placement:
     """(3, 3)"""
     translation: FloatArray
     """[m], (3,)"""
+
+    def __post_init__(self) -> None:
+        rotation = as_floats(self.rotation, "Placement(rotation)", (3, 3))
+        if np.abs(rotation @ rotation.T - np.eye(3)).max() > _ROUND_OFF or np.linalg.det(rotation) < 0.0:
+            refuse("Placement(rotation)", "a matrix that scales, shears or mirrors", "a rotation")
+        translation = as_floats(self.translation, "Placement(translation)", (3,), unit="m")
+        remember(self, rotation=rotation, translation=translation)
 
     @classmethod
     def still(cls) -> "Placement":

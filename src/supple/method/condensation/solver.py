@@ -15,7 +15,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated.model import ArticulatedModel
-from supple.method.checks import check_duration, check_settings
+from supple.method.checks import check_settings, check_step
 from supple.method.condensation.again import Crowded, Overlap, Turned
 from supple.method.condensation.crowd import Crowd
 from supple.method.condensation.free import RIGID
@@ -82,7 +82,7 @@ class CondensationSolver:
         out of balance, as far about it as an `accuracy` of patches relative to the displacement takes ("error"); or one
         of your own, which also says what returns.
         """
-        check_settings(integrator, tolerance)
+        check_settings(body, integrator, tolerance)
         if integrator == "newmark":
             raise SceneError('condensation knows no integrator "newmark": use "implicit_euler" or "static".')
         free = not len(body.pins.vertices)
@@ -147,7 +147,7 @@ class CondensationSolver:
         return CondensedState(self._steps.start(inputs))
 
     def step(self, state: CondensedState, inputs: Inputs) -> tuple[CondensedState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))

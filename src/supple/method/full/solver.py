@@ -15,7 +15,7 @@ from supple.contact.sets import NO_PAIRS
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError, SuppleWarning
-from supple.method.checks import check_duration, check_settings
+from supple.method.checks import check_settings, check_step
 from supple.method.full.drag import find_drag, make_drag, take_along
 from supple.method.full.step import FullStep
 from supple.method.halving import Tally, advance
@@ -69,7 +69,7 @@ class FullSolver:
         So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones,
         `anchors` tie flesh to them by springs.
         """
-        check_settings(integrator, tolerance)
+        check_settings(body, integrator, tolerance)
         if linear_solver not in LINEAR_SOLVERS:
             raise SceneError(f"linear_solver {linear_solver!r} is not known: use one of {', '.join(LINEAR_SOLVERS)}.")
         self.body = body
@@ -104,7 +104,7 @@ class FullSolver:
         return replace(state, a=initial_acceleration(self._body_at(inputs.begin), x, inputs.begin.forces))
 
     def step(self, state: FullState, inputs: Inputs) -> tuple[FullState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch, tally = Stopwatch(), Tally()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         single = partial(self._single, watch=watch)

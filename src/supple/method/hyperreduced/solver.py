@@ -18,7 +18,7 @@ from supple.contact.collider import Collider
 from supple.contact.pressing import Pressing
 from supple.contact.settings import ContactSettings
 from supple.errors import ConvergenceError, SceneError
-from supple.method.checks import check_duration
+from supple.method.checks import check_step
 from supple.method.hyperreduced.clusters import ClusterLoop
 from supple.method.hyperreduced.energy import SampledEnergy
 from supple.method.hyperreduced.loads import Loads
@@ -98,7 +98,7 @@ class HyperReducedSolver:
         return self.from_full(x, still, still, time)
 
     def step(self, state: HyperReducedState, inputs: Inputs) -> tuple[HyperReducedState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch, h, live = Stopwatch(), inputs.duration, state.live
         if inputs.events:
             live = live.after(inputs.events, self.positions(state))

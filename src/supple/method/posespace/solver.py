@@ -12,7 +12,7 @@ from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.method.checks import check_duration, check_settings, refuse_other_pins
+from supple.method.checks import check_settings, check_step, refuse_other_pins
 from supple.method.halving import Tally, advance
 from supple.method.measured import Measured, check_volumes, find_load_points, kinetic_energy
 from supple.method.posespace.colliders import PoseColliders
@@ -64,7 +64,7 @@ class PoseSpaceSolver:
         A step for which so many stiffness matrices do not suffice is taken as it is, for its time is up; its report
         says that it has not converged.
         """
-        check_settings(integrator, tolerance)
+        check_settings(body, integrator, tolerance)
         if integrator == "newmark":
             raise SceneError('integrator "newmark" is not known in pose space: use "implicit_euler" or "static".')
         _refuse_unfit(body, rig, model)
@@ -250,7 +250,7 @@ class PoseSpaceSolver:
 
     def _take_events(self, state: PoseSpaceState, inputs: Inputs) -> tuple[PoseSpaceState, Inputs]:
         """The state after what the user did, and the step without it."""
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         if not inputs.events:
             return state, inputs
         live = state.live.after(inputs.events, self.positions(state))

@@ -19,7 +19,7 @@ from supple.contact.contacts import SELF, Contacts
 from supple.contact.delassus import Delassus
 from supple.contact.grip import Grip
 from supple.contact.links import look, push, start_contacts
-from supple.contact.placed import check_placed
+from supple.contact.placed import check_placed, list_colliders
 from supple.contact.pressing import Pressing
 from supple.contact.result import Touch
 from supple.contact.sets import choose, join
@@ -129,7 +129,7 @@ class ProjectiveContact:
     ) -> None:
         """`vertices` in an order that spreads any first part of them; positions are `rows` @ coordinates, (n, r), those
         of these vertices alone `place`(coordinates)."""
-        self.colliders, self.settings = tuple(colliders), settings or ContactSettings()
+        self.colliders, self.settings = list_colliders(colliders), settings or ContactSettings()
         self.vertices = vertices
         self._size = body.size()
         self._rank = np.full(len(body.vertices), len(vertices), np.int32)

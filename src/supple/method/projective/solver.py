@@ -15,7 +15,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.linalg.ldlt import LDLT
-from supple.method.checks import check_duration
+from supple.method.checks import check_step
 from supple.method.measured import Measured, find_load_points, kinetic_energy
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
 from supple.method.projective.global_step import GlobalStep
@@ -122,7 +122,7 @@ class ProjectiveSolver:
         return self.from_full(x, np.zeros_like(x), np.zeros_like(x), 0.0 if inputs is None else inputs.begin.time)
 
     def step(self, state: ProjectiveState, inputs: Inputs) -> tuple[ProjectiveState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch = Stopwatch()
         state = replace(state, live=state.live.after(inputs.events, state.x))
         with watch.phase("factor"):

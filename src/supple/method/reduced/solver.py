@@ -18,7 +18,7 @@ from supple.contact.settings import ContactSettings
 from supple.cubature.reduced_elements import ReducedElements
 from supple.elastic import VISCOUS, Body
 from supple.errors import SceneError
-from supple.method.checks import check_duration, check_settings
+from supple.method.checks import check_settings, check_step
 from supple.method.halving import Tally, advance
 from supple.method.look_ahead import shorten
 from supple.method.measured import Measured, check_volumes, find_load_points
@@ -73,7 +73,7 @@ class ReducedSolver:
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         Displacements are `offset` [m], (n, 3), beside those of the subspace; it must be orthogonal to that.
         """
-        check_settings(integrator, tolerance)
+        check_settings(body, integrator, tolerance)
         refuse_unfit(body, model)
         self.body, self.model, self.tolerance = body, model, tolerance
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]
@@ -109,7 +109,7 @@ class ReducedSolver:
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time)
 
     def step(self, state: ReducedState, inputs: Inputs) -> tuple[ReducedState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))

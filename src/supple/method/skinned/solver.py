@@ -22,7 +22,7 @@ from supple.elastic import Body
 from supple.errors import SceneError
 from supple.method.articulated.domain_space import DomainSpace
 from supple.method.articulated.model import ArticulatedModel
-from supple.method.checks import check_duration, check_settings, refuse_other_pins
+from supple.method.checks import check_settings, check_step, refuse_other_pins
 from supple.method.contact_samples import find_flesh
 from supple.method.halving import Tally, advance
 from supple.method.measured import Measured, check_volumes, find_load_points
@@ -74,7 +74,7 @@ class SkinnedSolver:
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         """
-        check_settings(integrator, tolerance)
+        check_settings(body, integrator, tolerance)
         _refuse_unfit(body, rig, model)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self._integrator = integrator == "static", integrator
@@ -108,7 +108,7 @@ class SkinnedSolver:
         return self.from_full(x, np.zeros_like(x), a, inputs.begin.time, pose=pose)
 
     def step(self, state: SkinnedState, inputs: Inputs) -> tuple[SkinnedState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         watch, tally = Stopwatch(), Tally()
         if inputs.events:
             live = state.live.after(inputs.events, self.positions(state))

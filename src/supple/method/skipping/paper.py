@@ -13,7 +13,7 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.method.checks import check_duration, check_skipping, refuse_other_pins
+from supple.method.checks import check_skipping, check_step, refuse_other_pins
 from supple.method.full.solver import FullSolver
 from supple.method.measured import Measured, measure_body
 from supple.method.skipping.carried import CarriedModels, Carrier
@@ -94,7 +94,7 @@ class PaperSkippingSolver:
         return replace(state, pose=pose_of(inputs.begin))
 
     def step(self, state: PaperState, inputs: Inputs) -> tuple[PaperState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         if inputs.events:
             state = self._relive(state, inputs)
             inputs = replace(inputs, events=())

@@ -19,7 +19,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.linalg.rigid import rigid_modes
-from supple.method.checks import check_duration, check_skipping
+from supple.method.checks import check_skipping, check_step
 from supple.method.full.solver import FullSolver
 from supple.method.measured import Measured, measure_body
 from supple.method.model import ReducedModel
@@ -129,7 +129,7 @@ class SkippingSolver:
         return self._begin(self._full.start(inputs))
 
     def step(self, state: SkippingState, inputs: Inputs) -> tuple[SkippingState, Report]:
-        check_duration(inputs)
+        check_step(inputs, self.body.pins)
         if inputs.events:
             state = replace(state, live=state.live.after(inputs.events, self.positions(state)))
             inputs = replace(inputs, events=())
