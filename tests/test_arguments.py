@@ -54,8 +54,8 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: TetMesh(MESH.vertices, MESH.tets * 1.0), "TetMesh(tets): got values of type float64; want integers"),
     (lambda: TetMesh(MESH.vertices, MESH.tets, np.zeros(M - 1, int)), f"TetMesh(regions): got shape ({M - 1},)"),
     (
-        lambda: TetMesh(np.concatenate([MESH.vertices, np.ones((3, 3))]), MESH.tets),
-        f"TetMesh(vertices): 3 (first {N}) are in no tet. Use TetMesh.clean.",
+        lambda: Body.build(TetMesh(np.concatenate([MESH.vertices, np.ones((3, 3))]), MESH.tets), StableNeoHookean()),
+        f"Body(mesh): 3 of its vertices (first {N}) are in no tet. Use TetMesh.clean.",
     ),
     (lambda: TetMesh(MESH.vertices * np.nan, MESH.tets), "TetMesh(vertices): got numbers that are not finite"),
     (lambda: TriMesh([[0, 0, 0], [1, 0]], [[0, 1, 2]]), "TriMesh(vertices): got rows of different lengths"),

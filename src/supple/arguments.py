@@ -49,10 +49,10 @@ def refuse(where: str, got: str, want: str, remedy: str = "", error: type[Argume
     raise error(f"{where}: got {got}; want {want}.{' ' + remedy if remedy else ''}")
 
 
-def remember(value: object, **attributes: object) -> None:
+def remember(made: object, /, **attributes: object) -> None:
     """Set attributes of a frozen dataclass while it is made."""
     for name, attribute in attributes.items():
-        object.__setattr__(value, name, attribute)
+        object.__setattr__(made, name, attribute)
 
 
 def check_keywords(kind: type, positional: tuple[object, ...], named: Mapping[str, object], example: str) -> None:

@@ -245,7 +245,7 @@ def damage(man, tmp_path, change, words):
     ("change", "words"),
     [
         (lambda man: man.tree["accessors"][0].update(count=999), "do not fit the bytes"),
-        (lambda man: man.tree["accessors"][0].update(count=2**60), "would be"),
+        (lambda man: man.tree["accessors"][0].update(count=2**60), "would take"),
         (lambda man: man.tree["accessors"][1].update(count=2), "a joint and weight for every vertex|do not fit"),
         (lambda man: man.tree["skins"][0].update(joints=[]), "no joints"),
         (lambda man: man.tree["skins"][0].update(joints=[0, 1, 99]), "no joints, or one that is not there"),

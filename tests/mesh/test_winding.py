@@ -73,9 +73,8 @@ def test_triangles_facing_the_wrong_way_are_turned_with_a_note(ball: TriMesh) ->
     ],
 )
 def test_a_surface_that_encloses_nothing_is_refused(vertices: np.ndarray, message: str) -> None:
-    surface = TriMesh(vertices, np.array([[0, 1, 2]], dtype=np.int32))
     with pytest.raises(MeshError, match=message):
-        tetrahedralise(surface, resolution=6)
+        tetrahedralise(TriMesh(vertices, np.array([[0, 1, 2]], dtype=np.int32)), resolution=6)
 
 
 def test_an_empty_surface_is_refused() -> None:

@@ -12,7 +12,7 @@ from supple.arguments import as_floats, check_number, check_type
 from supple.elastic.elements import Elements
 from supple.elastic.pins import Pins
 from supple.elastic.rest_shape import FLAT, volume_ratios
-from supple.errors import MaterialError
+from supple.errors import MaterialError, MeshError
 from supple.material import Material
 from supple.mesh.checks import read_instead
 from supple.mesh.tetmesh import TetMesh
@@ -113,8 +113,13 @@ class Body:
             ids = np.flatnonzero(np.isin(mesh.regions, regions))
             if len(ids):
                 parts.append(Elements.build(mesh.vertices, mesh.tets, one, ids))
+        mass = _lump(parts, len(mesh.vertices))
+        if not mass.all():
+            lone = np.flatnonzero(mass == 0.0)
+            found = f"{len(lone):,} of its vertices (first {lone[0]})"
+            raise MeshError(f"Body(mesh): {found} {'is' if len(lone) == 1 else 'are'} in no tet. Use TetMesh.clean.")
         held, damped = Pins.none() if pins is None else pins, Damping() if damping is None else damping
-        return cls(mesh, tuple(parts), _lump(parts, len(mesh.vertices)), held, damped)
+        return cls(mesh, tuple(parts), mass, held, damped)
 
     def pinned(self, pins: Pins) -> "Body":
         """The same body held by other pins."""

@@ -5,7 +5,6 @@ A bone is a joint of supple's: it begins at its head, ends at its tail, and hang
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from supple.errors import FileFormatError
 from supple.io.raw import to_whole
 from supple.io.source import Source, read_source
 from supple.io.text import parse_floats, parse_ints, tokens_per_line
+from supple.io.tree import parse_json
 
 __all__ = ["BONE_SUFFIXES", "Bones", "load_bones", "read_json"]
 
@@ -51,6 +51,12 @@ def load_bones(path: Path, points: FloatArray | None = None) -> Bones:
         bones = PARSERS[suffix](source, points)
         if not 0 < len(bones.names) <= MOST:
             raise source.damaged(f"it has {len(bones.names):,} bones")
+        count = len(bones.names)
+        if not len(bones.parents) == len(bones.heads) == len(bones.tails) == count:
+            raise source.damaged("its bones have not a parent, a head and a tail each")
+        if not all(-1 <= parent < count for parent in bones.parents):
+            wrong = next(k for k, parent in enumerate(bones.parents) if not -1 <= parent < count)
+            raise source.damaged(f"bone '{bones.names[wrong][:40]}' hangs on bone {bones.parents[wrong]} of {count}")
         source.check_finite(np.concatenate([bones.heads, bones.tails]), "bones")
         return bones
 
@@ -58,8 +64,8 @@ def load_bones(path: Path, points: FloatArray | None = None) -> Bones:
 def read_json(source: Source) -> dict[str, Any]:
     """The object that a JSON file holds."""
     try:
-        tree = json.loads(source.data)
-    except (ValueError, RecursionError) as error:
+        tree = parse_json(source.data)
+    except ValueError as error:
         raise source.damaged(f"it is no valid JSON ({error})") from None
     if not isinstance(tree, dict):
         raise source.damaged("it is no object in JSON")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,8 @@ def parse_bvh(source: Source, scale: float = 1.0, absolute: bool | None = None) 
             moves -= [joint.offset for joint in joints]
         moves *= scale
         _warn_of_pulls(source, skeleton, joints, moves)
-        places = [skeleton.names.index(joint.name) for joint in joints]
+        number = {name: place for place, name in enumerate(skeleton.names)}
+        places = [number[joint.name] for joint in joints]
         poses = np.zeros((len(table), 3 + 3 * len(joints)))
         poses[:, :3] = moves[:, 0]
         poses[:, 3:].reshape(len(table), -1, 3)[:, places] = turns
@@ -119,17 +121,25 @@ def _build_skeleton(source: Source, joints: list[BvhJoint], scale: float) -> Ske
 def _split_channels(joints: list[BvhJoint], table: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Positions, in the file's unit, and rotation vectors [rad] of the joints, each (frames, j, 3)."""
     moves, turns = np.zeros((2, len(table), len(joints), 3))
-    column = 0
+    firsts = np.cumsum([0, *(len(joint.channels) for joint in joints)])
+    alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)  # joints by their channels
     for k, joint in enumerate(joints):
-        turn = Rotation.identity(len(table))
-        for channel in joint.channels:
+        alike[tuple(joint.channels)].append(k)
+    for channels, members in alike.items():
+        values = table[:, firsts[members][:, None] + np.arange(len(channels))]
+        axes = ""
+        for place, channel in enumerate(channels):
             axis, kind = CHANNELS[channel]
             if kind == "position":
-                moves[:, k, "xyz".index(axis)] = table[:, column]
-            else:  # the first channel turns last
-                turn = turn * Rotation.from_euler(axis, table[:, [column]], degrees=True)
-            column += 1
-        turns[:, k] = turn.as_rotvec()
+                moves[:, members, "xyz".index(axis)] = values[:, :, place]
+            else:
+                axes += axis
+        if axes:  # the first channel turns last
+            angles = values[:, :, [CHANNELS[channel][1] == "rotation" for channel in channels]]
+            turned = Rotation.identity(len(table) * len(members))
+            for place, axis in enumerate(axes):
+                turned = turned * Rotation.from_euler(axis, angles[:, :, place].reshape(-1, 1), degrees=True)
+            turns[:, members] = turned.as_rotvec().reshape(len(table), len(members), 3)
     return moves, turns
 
 

@@ -43,6 +43,7 @@ def read_hierarchy(source: Source, text: bytes) -> list[BvhJoint]:
     words = _Words(source, text)
     words.expect("HIERARCHY")
     joints: list[BvhJoint] = []
+    names: set[str] = set()
     open_joints: list[int] = []
     in_end = False
     while not words.done:
@@ -54,8 +55,9 @@ def read_hierarchy(source: Source, text: bytes) -> list[BvhJoint]:
                 if joints and not open_joints:
                     raise damaged_at(source, line, "a second ROOT", "keep one skeleton a file")
                 name = words.take_name()
-                if not name or any(joint.name == name for joint in joints):
+                if not name or name in names:
                     raise damaged_at(source, line, f"joint '{name}' has no name of its own", "give it one")
+                names.add(name)
                 parent = open_joints[-1] if open_joints else -1
                 if parent >= 0:
                     joints[parent].children.append(len(joints))

@@ -15,6 +15,7 @@ from supple.errors import FileFormatError, OutputError
 from supple.io.files import write_atomically
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
+from supple.io.tree import parse_json
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -54,9 +55,9 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any
 
 def _read_meta(path: Path, text: str) -> dict[str, Value]:
     try:
-        content = json.loads(text)
+        content = parse_json(text)
         schema, meta = content["schema"], dict(content["meta"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError):
         raise FileFormatError(f"{path}: its description is damaged; start the run again without resuming.") from None
     if schema != SCHEMA:
         raise FileFormatError(f"{path} is a '{schema}', this supple reads '{SCHEMA}'; start the run again.")

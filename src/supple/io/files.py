@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from supple.errors import OutputError
 from supple.io.process import HOST, is_running
@@ -20,6 +20,7 @@ __all__ = [
     "remove_marked",
     "remove_parts",
     "replacing",
+    "within",
     "write_atomically",
     "writing",
 ]
@@ -45,6 +46,19 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         remedy = REMEDIES.get(error.errno or 0, "name a folder that you may write to")
         raise OutputError(f"{path} cannot be written ({error.strerror or error}); {remedy}.") from error
+
+
+def within(folder: Path, name: str) -> Path | None:
+    """The file of that name in or below a folder; None where the name, or a link on the way, leads out of it."""
+    parts = PurePosixPath(name.replace("\\", "/"))
+    outside = not name or ":" in name or "\0" in name or parts.is_absolute() or ".." in parts.parts
+    if outside or PureWindowsPath(name).drive:
+        return None
+    path = folder / parts
+    try:
+        return path if path.resolve().is_relative_to(folder.resolve()) else None
+    except (OSError, RuntimeError):  # links in a circle
+        return None
 
 
 def part_path(path: Path) -> Path:

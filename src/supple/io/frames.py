@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError, OutputError
+from supple.io.tree import parse_json
 from supple.mesh import TetMesh, TriMesh
 from supple.solve import Placement
 
@@ -46,11 +47,11 @@ class CacheInfo:
         """The values of such a line, and what else stands in it."""
         known = {item.name for item in fields(cls)}
         try:
-            values = json.loads(text)
+            values = parse_json(text)
             info = {key: value for key, value in values.items() if key in known}
             more = {key: value for key, value in values.items() if key not in known}
             return cls(**info), more
-        except (ValueError, AttributeError, TypeError, RecursionError, OutputError) as error:
+        except (ValueError, AttributeError, TypeError, OutputError) as error:
             raise FileFormatError(f"{name}: its notes on the run are damaged ({error}); record it again.") from None
 
 

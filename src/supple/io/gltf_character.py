@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ class _Reader:
         self.joints = Joints(self.tree)
         self.parts: list[Part] = []
         self.owners: list[int] = []  # node of every part
+        self.count = 0  # vertices of all parts
+        self.uses = Counter(str(entry.get("mesh")) for entry in file.entries("nodes"))
         self.notes: list[str] = []
         self.clips = [(entry, read_channels(file, entry)) for entry in file.entries("animations")]
         self.moved = {channel.node for _, channels in self.clips for channel in channels if channel.path != "weights"}
@@ -58,7 +61,6 @@ class _Reader:
             self._add_mesh(number)
         if not self.parts:
             raise source.damaged("its scene has no triangles", "export it with a mesh")
-        check_count(source.name, sum(len(part.vertices) for part in self.parts), "vertices")
         skeleton, order = self._make_skeleton()
         clips = self._read_clips(order)
         return Character(source.name, tuple(self.parts), skeleton, clips, "y", self.metres, tuple(self.notes))
@@ -67,7 +69,7 @@ class _Reader:
         """The primitives of a node's mesh."""
         node = self.file.entry("nodes", number)
         mesh = self.file.entry("meshes", node["mesh"])
-        uses = sum(entry.get("mesh") == node["mesh"] for entry in self.file.entries("nodes"))
+        uses = self.uses[str(node["mesh"])]
         names = (mesh.get("name"), node.get("name"))  # of a mesh that is there several times, the node tells which
         name = str(names[uses > 1] or names[uses == 1] or f"mesh{node['mesh']}")
         if "skin" in node:
@@ -82,6 +84,8 @@ class _Reader:
                 part = self._read_part(name, f"{number}/{place}", primitive, mesh, carry)
                 part = self._hang(part, attributes, numbers, "skin" in node)
                 self.parts.append(part)
+                self.count += len(part.vertices)
+                check_count(self.file.source.name, self.count, "vertices")  # a mesh may hang on many nodes
                 self.owners.append(number)
 
     def _carry(self, number: int) -> tuple[list[int], FloatArray]:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.io.limits import current_limits
+from supple.io.files import within
+from supple.io.limits import check_bytes
 from supple.io.source import Source, read_source
+from supple.io.tree import parse_json
 
 __all__ = ["COMPONENTS", "WIDTHS", "GltfFile", "open_gltf"]
 
@@ -39,6 +41,8 @@ class GltfFile:
     binary: bytes | None  #: the buffer inside a .glb
     folder: Path | None  #: where buffers of their own may lie
     _buffers: dict[int, bytes] = field(default_factory=dict)
+    _taken: int = 0
+    """Bytes of all accessors read so far."""
 
     def entry(self, kind: str, index: object) -> dict[str, Any]:
         """The entry of that number in a list of the JSON ("accessors", "nodes", ...)."""
@@ -74,14 +78,15 @@ class GltfFile:
             raise self.source.damaged(f"its {what} have the type {str(kind)[:20]} of {str(code)[:20]}")
         dtype, width = np.dtype(COMPONENTS[code]), WIDTHS[kind]
         count = self.whole(entry.get("count"), f"the number of its {what}")
-        if count * width * dtype.itemsize > current_limits().bytes:
-            raise self.source.damaged(f"its {what} would be {count:,}")
+        self._taken += 8 * count * width  # as most become doubles
+        check_bytes(self.source.name, self._taken, f"{count:,} {what}")
         if kind in MATRICES and dtype.itemsize < 4:
             raise self.source.damaged(f"its {what} are matrices of small integers")
         if "bufferView" in entry:
             values = self._view(entry["bufferView"], entry.get("byteOffset", 0), dtype, width, count, what)
         else:
-            self._check_sparse_size(entry, count, what)
+            if count > self._largest:
+                raise self.source.damaged(f"its {what} would be {count:,} zeros, of which it holds none")
             values = np.zeros((count, width), dtype)
         if "sparse" in entry:
             values = self._fill(values, entry["sparse"], dtype, width, what)
@@ -119,11 +124,10 @@ class GltfFile:
                 except (binascii.Error, ValueError):
                     raise self.source.damaged(f"buffer {place} is not base64") from None
         name = unquote(uri)
-        parts = PurePosixPath(name.replace("\\", "/"))
-        outside = not name or ":" in name or "\0" in name or parts.is_absolute() or ".." in parts.parts
-        if self.folder is None or outside or PureWindowsPath(name).drive:
+        path = None if self.folder is None else within(self.folder, name)
+        if path is None:
             raise self.source.damaged(f"it names the buffer '{name[:60]}' outside its folder", "keep them together")
-        return read_source(self.folder / parts).data
+        return read_source(path).data
 
     def _view(
         self, index: object, offset: object, dtype: np.dtype[Any], width: int, count: int, what: str
@@ -142,10 +146,16 @@ class GltfFile:
         rows = np.ndarray((count, size), np.uint8, data, start + inner, (stride, 1)) if count else np.empty((0, size))
         return np.ascontiguousarray(rows, dtype=np.uint8).view(dtype).reshape(count, width)
 
-    def _check_sparse_size(self, entry: dict[str, Any], count: int, what: str) -> None:
-        """An accessor without bytes of its own is all zeros: it may not be larger than any mesh in the limits."""
-        if count > current_limits().vertices:
-            raise self.source.damaged(f"its {what} would be {count:,} zeros")
+    @cached_property
+    def _largest(self) -> int:
+        """Entries of the largest accessor that has bytes; one without, all zeros but for a few, is of the same mesh."""
+        most = 0
+        for entry in self.entries("accessors"):
+            view, count = entry.get("bufferView"), entry.get("count")
+            if view is not None and isinstance(count, int):
+                held = len(self.buffer(self.entry("bufferViews", view).get("buffer")))
+                most = max(most, min(count, held))
+        return most
 
     def _fill(self, values: NDArray[Any], sparse: Any, dtype: np.dtype[Any], width: int, what: str) -> NDArray[Any]:
         """The values with those of a sparse accessor put in."""
@@ -172,8 +182,8 @@ def open_gltf(source: Source, folder: Path | None = None) -> GltfFile:
     """The file as JSON and buffers; an extension that is required and not understood is refused by name."""
     text, binary = _chunks(source) if source.data[:4] == MAGIC else (source.data, None)
     try:
-        tree = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        tree = parse_json(text, refuse_constants=True)
+    except ValueError as error:
         raise source.damaged(f"its JSON is damaged ({error})") from None
     if not isinstance(tree, dict):
         raise source.damaged("its JSON is no object")
@@ -186,10 +196,6 @@ def open_gltf(source: Source, folder: Path | None = None) -> GltfFile:
     if unknown:
         raise source.damaged(f"it needs the extension {', '.join(unknown)[:80]}", "export it without compression")
     return file
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 def _chunks(source: Source) -> tuple[bytes, bytes | None]:

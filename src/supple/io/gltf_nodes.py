@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.io.gltf_container import GltfFile
+from supple.io.limits import check_bytes
 
 __all__ = ["NodeTree", "place_nodes"]
 
@@ -54,6 +56,7 @@ class NodeTree:
     def place(self, moved: Mapping[tuple[int, str], FloatArray], count: int) -> FloatArray:
         """The same in each of `count` frames, (count, n, 4, 4); `moved` has translations, rotations (x y z w) and
         scales, (count, 3 or 4), by node and name."""
+        check_bytes(self.file.source.name, 128.0 * count * len(self.parents), "nodes in all frames")
         world = np.empty((count, len(self.parents), 4, 4))
         for number in self.order:
             node = self.file.entry("nodes", number)
@@ -76,14 +79,14 @@ class NodeTree:
 def place_nodes(file: GltfFile) -> list[tuple[int, FloatArray]]:
     """Every node of the scene with the matrix (4, 4) that carries column vectors to the world."""
     tree, scenes = NodeTree.of(file), file.entries("scenes")
-    waiting = [number for number, parent in enumerate(tree.parents) if parent < 0]
+    waiting = deque(number for number, parent in enumerate(tree.parents) if parent < 0)
     if scenes:
         chosen = scenes[min(file.whole(file.tree.get("scene", 0), "the scene"), len(scenes) - 1)]
-        waiting = [file.whole(root, "a node of the scene") for root in file.list_of(chosen, "nodes")]
+        waiting = deque(file.whole(root, "a node of the scene") for root in file.list_of(chosen, "nodes"))
     placed: list[tuple[int, FloatArray]] = []
     seen: set[int] = set()
     while waiting:
-        number = waiting.pop(0)
+        number = waiting.popleft()
         node = file.entry("nodes", number)
         if number in seen:
             raise file.source.damaged(f"node {number} has two parents")

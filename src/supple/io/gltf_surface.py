@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.io.gltf_container import GltfFile, open_gltf
 from supple.io.gltf_nodes import place_nodes
+from supple.io.limits import check_count
 from supple.io.raw import RawSurface, join_attributes, to_indices
 from supple.io.source import Source, read_source
 from supple.mesh import weld_points
@@ -42,7 +43,13 @@ def parse_gltf(source: Source, folder: Path | None = None) -> RawSurface:
     """Surface of the file's content; buffers of their own are looked for in the folder."""
     with source.parsing("a glTF surface"):
         file = open_gltf(source, folder)
-        parts = [part for number, matrix in place_nodes(file) for part in _node_parts(file, number, matrix)]
+        parts: list[_Part] = []
+        count = 0
+        for number, matrix in place_nodes(file):
+            own = _node_parts(file, number, matrix)
+            parts += own
+            count += sum(len(part.vertices) for part in own)
+            check_count(source.name, count, "vertices")  # a mesh may hang on many nodes
         if not parts:
             raise source.damaged("its scene has no triangles", "export it with a mesh")
         skinned = any("skin" in node for node in file.entries("nodes"))

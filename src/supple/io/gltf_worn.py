@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import mimetypes
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from supple.io.binding import name_apart
 from supple.io.character import Character
+from supple.io.files import within
 from supple.io.frames import CacheInfo
 from supple.io.gltf_animation import read_channels
 from supple.io.gltf_container import GltfFile
@@ -124,11 +125,8 @@ def _beside(file: GltfFile, uri: object) -> Path | None:
     """The picture in the file's folder, or below, that it names; None where it is elsewhere."""
     if not isinstance(uri, str) or uri.startswith("data:") or file.folder is None:
         return None
-    name = PurePosixPath(unquote(uri).replace("\\", "/"))
-    if name.is_absolute() or ".." in name.parts or ":" in str(name):
-        return None
-    path = file.folder / name
-    return path if path.is_file() else None
+    path = within(file.folder, unquote(uri))
+    return path if path is not None and path.is_file() else None
 
 
 def _own_mesh(tree: dict[str, Any], node: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
-from supple.io.limits import current_limits
+from supple.io.limits import check_unpacked
 from supple.io.source import read_source
 
 __all__ = ["IMAGE_SUFFIXES", "Image", "read_image"]
@@ -21,7 +21,6 @@ FloatArray = NDArray[np.float64]
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".tga", ".bmp")
 KINDS = ("PNG", "JPEG", "TIFF", "TGA", "BMP")
 LARGEST = 255.0, 65535.0  # of 8 and of 16 bits
-DENSEST = 1032  # bytes that a byte of a packed file can stand for
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +55,7 @@ def read_image(path: Path) -> Image:
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             with PIL.Image.open(io.BytesIO(data), formats=KINDS) as picture:
                 size = picture.width * picture.height * len(picture.getbands()) // (8 if picture.mode == "1" else 1)
-                if size > min(DENSEST * len(data), current_limits().bytes // 8):
-                    raise FileFormatError(f"{path} claims {picture.width} x {picture.height} pixels; save it again.")
+                check_unpacked(str(path), 8 * size, len(data))
                 deep = picture.mode.startswith("I")
                 values = np.asarray(picture if deep else picture.convert(_mode(picture)), np.float32)
     except FileFormatError:

@@ -17,6 +17,7 @@ from supple.errors import FileFormatError, TrainingError
 from supple.io.files import make_folder, write_atomically
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
+from supple.io.tree import parse_json
 from supple.subspace import Basis
 
 __all__ = [
@@ -220,11 +221,11 @@ def _refuse_foreign(path: Path, members: NpzFile, layout: Layout) -> None:
 def _read_values(path: Path, text: str, layout: Layout) -> dict[str, Any]:
     """The plain values, each of the kind it must be."""
     try:
-        values = json.loads(text)
+        values = parse_json(text)
         whole = _is_whole(values, layout)
         for name in layout.rules:
             Rule(np.zeros(0, np.int64), np.zeros(0), **values[name])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         whole = False
     if not whole:
         raise FileFormatError(f"{path}: its description is damaged; {TRAIN_AGAIN}.")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.io.limits import check_count
 from supple.io.npz_file import NpzFile
 from supple.io.raw import RawTets, from_zero, to_indices, to_regions
 from supple.io.source import Source
@@ -33,12 +34,16 @@ def read_npz_tets(path: Path, *, lenient: bool = False) -> RawTets:
     """Tets of an .npz file; other arrays in it are left alone."""
     source = Source(str(path), b"", lenient)
     with NpzFile(path) as file, source.parsing("an .npz tet mesh"):
+        for name, width, kinds, want in (
+            ("vertices", 3, "fiu", "numbers (n, 3)"),
+            ("tets", 4, "iu", "whole numbers (m, 4)"),
+        ):
+            shape, dtype = file.header(name)[:2]
+            if len(shape) != 2 or shape[1] != width or dtype.kind not in kinds:
+                raise source.damaged(f"{name} has shape {shape} and type {dtype}", f"store {want}")
+            check_count(source.name, shape[0], name)
         vertices, tets = file.read("vertices"), file.read("tets")
         optional = {name: file.read(name) for name in ("regions", "region_names", "region_numbers") if name in file}
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or vertices.dtype.kind not in "fiu":
-        raise source.damaged(f"vertices has shape {vertices.shape} and type {vertices.dtype}", "store numbers (n, 3)")
-    if tets.ndim != 2 or tets.shape[1] != 4 or tets.dtype.kind not in "iu":
-        raise source.damaged(f"tets has shape {tets.shape} and type {tets.dtype}", "store whole numbers (m, 4)")
     source.check_finite(vertices, "vertices")
     cells, notes = from_zero(tets, len(vertices))
     return RawTets(

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import mmap
+import re
 import zipfile
 import zlib
-from collections.abc import Mapping
-from io import BytesIO
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import FileFormatError
-from supple.io.limits import current_limits
+from supple.io.limits import check_unpacked
 from supple.io.npz_zip import Member, scan_members
 from supple.io.source import EXPORT_AGAIN, check_readable
 
@@ -31,7 +32,32 @@ BAD_ZIP = (
     NotImplementedError,
     RuntimeError,
 )
-ZIP_RATIO = 1100  # deflate cannot pack better than 1032 to 1
+CHUNK = 2**20
+MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(?P<short>..)|\x02\x00(?P<long>....))", re.DOTALL)
+LONGEST = 2**16  # bytes of a header
+KIND = re.compile(rb"'descr'\s*:\s*'([<>|=]?[biufcUS?]\d*)'")
+OBJECTS = re.compile(rb"'\|?O\d*'")
+ORDER = re.compile(rb"'fortran_order'\s*:\s*(True|False)")
+SHAPE = re.compile(rb"'shape'\s*:\s*\(([\d,\s]*)\)")
+
+
+class Header(NamedTuple):
+    """What the head of an .npy says."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    order: str
+    """C or F."""
+    start: int
+    """Bytes of the head."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of head and content."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return self.start + count * self.dtype.itemsize
 
 
 def scan_file(path: Path) -> list[Member]:
@@ -59,11 +85,19 @@ class NpzFile:
         except OSError as error:
             raise FileFormatError(f"{path} cannot be read ({error.strerror}); check its permissions.") from None
         except BAD_ZIP as error:
-            self._members = {member.name: member for member in scan_file(path)}
-            if not self._members:
+            whole = scan_file(path)
+            if not whole:
                 raise self._damaged(f"it is not a whole .npz file ({error})") from None
-            names = [member.filename.decode() for member in self._members.values()]
+            self._members = {member.name: member for member in whole}
+            names = [member.name for member in whole]
         self.names = tuple(name.removesuffix(".npy") for name in names)
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for place, name in enumerate(self.names) if name in self.names[:place])
+            self.close()
+            raise self._damaged(f"it holds the array '{twice[:40]}' twice")
+        if self._zip is not None:
+            unpacked = sum(info.file_size for info in self._zip.infolist())
+            check_unpacked(str(path), unpacked, path.stat().st_size)
 
     def __enter__(self) -> NpzFile:
         return self
@@ -85,11 +119,29 @@ class NpzFile:
         """The array of that name, its size checked against the file's."""
         if name not in self.names:
             raise self._damaged(f"it has no array '{name}', only {', '.join(sorted(self.names)[:8])}")
-        data = self._read_bytes(name)
         try:
-            return _decode(data)
-        except (ValueError, OverflowError, TypeError, MemoryError) as error:
-            raise self._damaged(f"its array '{name}' cannot be read ({error})") from None
+            with self._open(name) as (stream, size):
+                header, head = _read_header(stream, size)
+                data = bytearray(head)  # which grows as bytes come: what a header claims is not taken before
+                while piece := stream.read(min(CHUNK, size - len(data))):
+                    data += piece
+            if len(data) != size:
+                raise EOFError(f"it ends after {len(data):,} of {size:,} bytes")
+            count = (size - header.start) // max(header.dtype.itemsize, 1)
+            array = np.frombuffer(data, header.dtype, count, header.start)
+            return array.reshape(header.shape, order=header.order)  # type: ignore[call-overload, no-any-return]
+        except (*BAD_ZIP, OSError, OverflowError, TypeError, MemoryError) as error:
+            raise self._damaged(f"its array '{name}' is damaged ({error})") from None
+
+    def header(self, name: str) -> Header:
+        """Shape and type of the array of that name, of which nothing else is read."""
+        if name not in self.names:
+            raise self._damaged(f"it has no array '{name}', only {', '.join(sorted(self.names)[:8])}")
+        try:
+            with self._open(name) as (stream, size):
+                return _read_header(stream, size)[0]
+        except (*BAD_ZIP, OSError, OverflowError, TypeError, MemoryError) as error:
+            raise self._damaged(f"its array '{name}' is damaged ({error})") from None
 
     def read_all(self) -> Mapping[str, NDArray[Any]]:
         """All arrays by name."""
@@ -98,37 +150,41 @@ class NpzFile:
     def _damaged(self, what: str) -> FileFormatError:
         return FileFormatError(f"{self.path}: {what}; {self._remedy}.")
 
-    def _read_bytes(self, name: str) -> bytes:
+    @contextmanager
+    def _open(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
+        """The bytes of an array's .npy and how many they are."""
         if self._zip is None:
             member = self._members[name]
             with self.path.open("rb") as stream:
                 stream.seek(member.start)
-                return stream.read(member.size)
-        try:
-            info = self._zip.getinfo(f"{name}.npy")
-            size = self.path.stat().st_size
-            if info.compress_size > size or info.file_size > min(current_limits().bytes, ZIP_RATIO * size):
-                raise self._damaged(f"its array '{name}' claims {max(info.file_size, info.compress_size):,} bytes")
-            return self._zip.read(info)
-        except (*BAD_ZIP, OSError) as error:
-            raise self._damaged(f"its array '{name}' is damaged ({error})") from None
+                yield stream, member.size
+            return
+        info = self._zip.getinfo(f"{name}.npy")
+        if info.compress_size > self.path.stat().st_size:
+            raise ValueError(f"it claims {info.compress_size:,} bytes")
+        with self._zip.open(info) as packed:
+            yield packed, info.file_size
 
 
-def _decode(data: bytes) -> NDArray[Any]:
-    """The array of .npy bytes; ValueError when it holds objects or another size than its header says."""
-    stream = BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"npy version {version} is not read")
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read_header(stream)
-    if dtype.hasobject:
+def _read_header(stream: IO[bytes], size: int) -> tuple[Header, bytes]:
+    """The head of .npy bytes, parsed and as it stands; ValueError where it holds objects or does not fit `size`."""
+    head = stream.read(12)
+    found = MAGIC.match(head)
+    if found is None:
+        raise ValueError("it does not begin as .npy of version 1 or 2 does")
+    length = int.from_bytes(found["short"] or found["long"], "little")
+    start = found.end() + length
+    if length > LONGEST or start > size:
+        raise ValueError(f"its header would have {length:,} bytes")
+    head += stream.read(start - len(head)) if start > len(head) else b""
+    text = head[found.end() : start]
+    kind, order, shape = KIND.search(text), ORDER.search(text), SHAPE.search(text)
+    if OBJECTS.search(text):
         raise ValueError("it holds Python objects")
-    count = 1
-    for extent in shape:
-        count *= extent
-    start = stream.tell()
-    if count < 0 or start + count * dtype.itemsize != len(data):
-        raise ValueError(f"its shape {shape} does not fit its {len(data) - start:,} bytes")
-    array = np.frombuffer(data, dtype=dtype, count=count, offset=start)
-    return array.reshape(shape, order="F" if fortran else "C")
+    if kind is None or order is None or shape is None or len(shape[1]) > 1000:
+        raise ValueError("its header tells no plain type, order and shape")
+    extents = tuple(int(word) for word in shape[1].split(b",") if word.strip())
+    header = Header(extents, np.dtype(kind[1].decode()), "F" if order[1] == b"True" else "C", start)
+    if header.size != size:
+        raise ValueError(f"its shape {extents} does not fit its {size - start:,} bytes")
+    return header, head

@@ -6,12 +6,12 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from supple.io.files import write_atomically
+from supple.io.files import within, write_atomically
 from supple.io.frames import CacheInfo
 from supple.io.source import Source, read_source
 from supple.io.vtk_xml import parse_vtk
@@ -75,7 +75,7 @@ def _read_time(source: Source, node: ElementTree.Element) -> float:
 
 def _inside(source: Source, folder: Path, name: str) -> Path:
     """The listed file, which has to lie in or below the folder of the list."""
-    parts = PurePosixPath(name.replace("\\", "/"))
-    if not name or parts.is_absolute() or ".." in parts.parts or PureWindowsPath(name).drive:
+    path = within(folder, name)
+    if path is None:
         raise source.damaged(f"it lists the file '{name[:60]}' outside its folder", "keep the series in one folder")
-    return folder / parts
+    return path

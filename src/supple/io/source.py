@@ -15,11 +15,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from supple.errors import FileFormatError, MeshError
-from supple.io.limits import current_limits
+from supple.io.limits import check_unpacked, current_limits
 
 __all__ = ["Source", "check_readable", "mesh_suffix", "read_source"]
 
-CHUNK = 2**22
+CHUNK = 2**20
+SMALL_TEXT = 16 * 2**20  #: bytes below which the ratio of a packed text does not count: parsing takes several times it
+#: What parsers raise over content that is not what it should be
+UNFORESEEN = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, EOFError, MemoryError, RecursionError),
+    *(zlib.error, lzma.LZMAError),
+)
 EXPORT_AGAIN = "export it again from the program that made it"
 
 
@@ -54,7 +60,7 @@ class Source:
             yield
         except MeshError:  # which says itself what is wrong with the mesh
             raise
-        except (ValueError, LookupError, ArithmeticError, EOFError, MemoryError, zlib.error, lzma.LZMAError) as error:
+        except UNFORESEEN as error:
             raise self.damaged(
                 f"it cannot be read as {kind} ({str(error).rstrip('.') or type(error).__name__})"
             ) from error
@@ -86,14 +92,15 @@ def read_source(path: Path, *, lenient: bool = False) -> Source:
     try:
         if path.suffix.lower() != ".gz":
             return Source(str(path), path.read_bytes(), lenient)
+        packed = path.stat().st_size
+        most = min(most, max(SMALL_TEXT, current_limits().ratio * packed))
         with gzip.open(path) as stream:
             data = _read_up_to(stream, most + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(f"{path} is not a whole gzip file ({error}); pack it again.") from None
     except OSError as error:
         raise FileFormatError(f"{path} cannot be read ({error.strerror}); check its permissions.") from None
-    if len(data) > most:
-        raise _too_large(path, f"unpacks to more than {most:,} bytes")
+    check_unpacked(str(path), len(data), packed, SMALL_TEXT)
     return Source(str(path), data, lenient)
 
 

@@ -1,5 +1,6 @@
 """Which files a USD stage is put together from: run by `usd_child.py`, before it opens the stage."""
 
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -21,7 +22,10 @@ def find_outside(path: Path) -> str | None:
             parts = PurePosixPath(asset.replace("\\", "/"))
             if parts.is_absolute() or ".." in parts.parts or ":" in asset or PureWindowsPath(asset).drive:
                 return str(asset)
-            waiting.append(layer.ComputeAbsolutePath(asset))
+            there = layer.ComputeAbsolutePath(asset)
+            if os.path.lexists(there) and not Path(there).resolve().is_relative_to(path.resolve().parent):
+                return str(asset)  # a link leads out
+            waiting.append(there)
     return None
 
 

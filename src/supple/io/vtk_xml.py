@@ -15,6 +15,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.io.limits import check_unpacked
 from supple.io.source import Source
 from supple.io.text import parse_floats, parse_ints
 
@@ -102,6 +103,7 @@ class VtkFile:
         (blocks,) = block.array(lengths, 1, 0, what).tolist()
         if blocks == 0:
             return b""
+        check_unpacked(self.source.name, size, len(self.source.data))
         packed = block.array(lengths, blocks, 3 * lengths.itemsize, what).tolist()
         at, left, pieces = (3 + blocks) * lengths.itemsize, size, []
         for length in packed:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import remember
 from supple.errors import MeshError
 from supple.mesh.adjacency import vertex_graph, vertex_labels
-from supple.mesh.checks import plural
+from supple.mesh.checks import as_corners, plural
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
 
@@ -24,6 +25,11 @@ class Sheet(TetMesh):
 
     triangles: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     """(k, 3)"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        triangles = as_corners(self.triangles, "Sheet(triangles)", 3, len(self.vertices), "triangle")
+        remember(self, triangles=triangles)
 
     @classmethod
     def of(cls, surface: TriMesh) -> Sheet:

@@ -43,14 +43,6 @@ class TetMesh:
         read = read_instead(self.vertices)
         vertices = as_floats(self.vertices, "TetMesh(vertices)", ("n", 3), remedy=read, error=MeshError)
         tets = as_corners(self.tets, "TetMesh(tets)", 4, len(vertices), "tet")
-        used = np.zeros(len(vertices), np.bool_)
-        used[tets] = True
-        if not used.all():
-            lone = np.flatnonzero(~used)
-            raise MeshError(
-                f"TetMesh(vertices): {len(lone):,} (first {lone[0]}) {'is' if len(lone) == 1 else 'are'} in no tet. "
-                "Use TetMesh.clean."
-            )
         given = np.zeros(len(tets), np.int32) if np.size(self.regions) == 0 else self.regions
         regions = as_integers(given, "TetMesh(regions)", (len(tets),), error=MeshError)
         check_type(self.region_names, "TetMesh(region_names)", Mapping, "numbers by name", error=MeshError)

@@ -4,6 +4,7 @@ A pose is the root's translation [m] and a rotation vector [rad] for every joint
 pose and to the joint's parent.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,7 +45,7 @@ class Skeleton:
         begins = as_floats(heads, "Skeleton.of(heads)", (count, 3), unit="m")
         ends = as_floats(tails, "Skeleton.of(tails)", (count, 3), unit="m")
         if len(set(labels)) < count:
-            twice = next(name for name in labels if labels.count(name) > 1)
+            twice = next(name for name, uses in Counter(labels).items() if uses > 1)
             raise SceneError(f"joint '{twice}' is named twice: give every joint a name of its own.")
         order = _sort_parents_first(labels, above)
         place = np.empty(count + 1, np.int32)
@@ -142,12 +143,16 @@ def _sort_parents_first(names: tuple[str, ...], parents: NDArray[np.int32]) -> N
         raise SceneError(
             f"the parent of joint '{names[wrong]}' is joint {parents[wrong]}, which is not there: correct it."
         )
-    depth = np.zeros(len(names), np.int64)
-    for k in range(len(names)):
-        seen, at = 0, k
-        while parents[at] >= 0:
-            seen, at = seen + 1, int(parents[at])
-            if seen > len(names):
-                raise SceneError(f"joint '{names[k]}' is its own ancestor: break the cycle in the hierarchy.")
-        depth[k] = seen
+    below: list[list[int]] = [[] for _ in names]
+    for k, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            below[parent].append(k)
+    depth = np.full(len(names), -1)
+    level, reached = np.flatnonzero(parents < 0).tolist(), 0
+    while level:
+        depth[level] = reached
+        level, reached = [child for joint in level for child in below[joint]], reached + 1
+    if (depth < 0).any():
+        name = names[int(np.argmax(depth < 0))]
+        raise SceneError(f"joint '{name}' is its own ancestor: break the cycle in the hierarchy.")
     return np.argsort(depth, kind="stable")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any, get_args, get_origin
@@ -15,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from supple.errors import SceneError
 from supple.io import MESH_SUFFIXES
+from supple.io.tree import parse_json, parse_toml
 from supple.scene.rig_code import permit_code
 from supple.scene.schema import Scene
 from supple.scene.section import FileName, Section, change_marked, key_names
@@ -42,6 +42,7 @@ BOUNDS = {
 
 
 SCENE_SUFFIXES = (".toml", ".json")
+LARGEST = 2**26  #: bytes of a scene file
 
 
 def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None, *, allow_code: bool = False) -> Scene:
@@ -57,18 +58,29 @@ def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None, *, al
             f"({', '.join(MESH_SUFFIXES)}): convert it, or check its name."
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        if path.stat().st_size > LARGEST:
+            raise SceneError(f"{path} has more than {LARGEST:,} bytes: put arrays into files of their own.")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SceneError(f"{path} does not exist: check the path of the scene file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SceneError(f"{path} cannot be read ({error}): give a text file in TOML.") from None
     try:
+<<<<<<< HEAD
         data = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
         raise SceneError(
             f"{path} is no valid {path.suffix[1:].upper() or 'TOML'}: {error}; correct that line."
         ) from None
     return parse_scene(override(data, changes or {}), str(path), path.parent, allow_code=allow_code)
+=======
+        data = parse_json(text) if path.suffix.lower() == ".json" else parse_toml(text)
+    except ValueError as error:
+        raise SceneError(f"{path} is no valid {path.suffix[1:].upper()}: {error}; correct that line.") from None
+    if not isinstance(data, dict):
+        raise SceneError(f"{path} holds a {type(data).__name__} where a scene is a table: begin it with {{.")
+    return parse_scene(override(data, changes or {}), source=str(path), folder=path.parent)
+>>>>>>> 50bfdda (Files: nesting, whole numbers and headers are checked before content; nothing unbacked is read, caps follow the memory)
 
 
 def override(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +149,7 @@ def _describe(error: ErrorDetails) -> str:
         return f"{shown} {context['error']}"
     if kind == "literal_error":
         allowed = re.findall(r"'([^']*)'", context["expected"])
-        near = difflib.get_close_matches(str(value), allowed, n=1)
+        near = difflib.get_close_matches(str(value)[:60], allowed, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         return f"{shown} must be one of {', '.join(allowed)}{hint}"
     if kind in BOUNDS:
@@ -147,11 +159,11 @@ def _describe(error: ErrorDetails) -> str:
 
 def _describe_unknown(keys: list[int | str]) -> str:
     """That the last of `keys` is not known, and the known key nearest to it."""
-    table, name = _spell(keys[:-1]), str(keys[-1])
+    table, name = _spell(keys[:-1]), str(keys[-1])[:60]
     known = key_names(_section_at(keys[:-1]))
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known keys are {', '.join(known)}"
-    return f"{_spell(keys)} is not a key of {f'[{table}]' if table else 'a scene'}: {hint}"
+    return f"{_spell([*keys[:-1], name])} is not a key of {f'[{table}]' if table else 'a scene'}: {hint}"
 
 
 def _section_at(keys: list[int | str]) -> type[Section]:
@@ -187,4 +199,5 @@ def _spell(keys: list[int | str]) -> str:
 
 def _show(value: object) -> str:
     """A value as it stands in a scene file."""
-    return str(value).lower() if isinstance(value, bool) else json.dumps(value, default=str)
+    text = str(value).lower() if isinstance(value, bool) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."

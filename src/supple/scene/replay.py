@@ -9,6 +9,7 @@ from pathlib import Path
 
 from supple.errors import FileFormatError, SceneError, SuppleError, SuppleWarning
 from supple.io.files import writing
+from supple.io.tree import parse_json
 from supple.scene.drive import Drive
 from supple.solve import Event, MoveCollider, SetPose, SetScene, event_from_dict, event_to_dict
 
@@ -22,7 +23,7 @@ def load_events(path: str | Path) -> EventLog:
     path = Path(path)
     events: defaultdict[int, list[Event]] = defaultdict(list)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"{path} cannot be read ({error}): give a log of events, one a line.") from None
     for number, line in enumerate(lines, start=1):
@@ -51,12 +52,12 @@ def _place_model(event: SetScene, folder: Path) -> SetScene:
 def _read_line(line: str, place: str) -> tuple[int, Event]:
     """Frame and event of one line."""
     try:
-        entry = json.loads(line)
+        entry = parse_json(line)
         frame, data = entry["frame"], entry["event"]
-    except (json.JSONDecodeError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError):
         raise FileFormatError(f'{place} is no event: write {{"frame": 12, "event": {{...}}}}.') from None
     if not isinstance(frame, int) or isinstance(frame, bool):
-        raise FileFormatError(f"{place} has frame = {frame!r}: give a whole number.")
+        raise FileFormatError(f"{place} has frame = {str(frame)[:40]}: give a whole number.")
     try:
         return frame, event_from_dict(data)
     except SuppleError as error:

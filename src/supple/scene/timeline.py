@@ -12,6 +12,7 @@ import numpy as np
 
 from supple.errors import FileFormatError
 from supple.io.files import write_atomically, writing
+from supple.io.tree import parse_json
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.simulate import Simulated
 
@@ -76,7 +77,7 @@ class Timeline:
 def _load(path: Path) -> list[dict[str, Any]]:
     """The steps that an earlier part of the run left."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         return [dict(step, frame=int(step["frame"])) for step in content["steps"]]
     except (ValueError, LookupError, TypeError):
         raise FileFormatError(f"{path} is no timeline of supple: move it away, or name another output.") from None
