@@ -23,7 +23,7 @@ class Box(Collider):
     """Lengths along x, y and z [m]."""
 
     def __post_init__(self) -> None:
-        sides = as_floats(self.sides, "Box(sides)", (3,), unit="m", above=0.0)
+        sides = as_floats(self.sides, "Box(sides)", (3,), above=0.0)
         remember(self, sides=tuple(sides.tolist()))
 
     def closest(self, points: FloatArray) -> Closest:

@@ -23,7 +23,7 @@ class Capsule(Collider):
     def __post_init__(self) -> None:
         self._check_lengths("length", "radius")
         twice = 2.0 * self.radius
-        check_number(self.length, "Capsule(length)", above=twice, unit="m", remedy="Else it is a Sphere.")
+        check_number(self.length, "Capsule(length)", above=twice, remedy="Else it is a Sphere.")
 
     def closest(self, points: FloatArray) -> Closest:
         """Away from the nearest point of the rod's axis."""

@@ -66,7 +66,7 @@ class Collider(ABC):
     def _check_lengths(self, *names: str) -> None:
         """Refuse sizes that are no lengths."""
         for name in names:
-            check_number(getattr(self, name), f"{type(self).__name__}({name})", above=0.0, unit="m")
+            check_number(getattr(self, name), f"{type(self).__name__}({name})", above=0.0)
 
 
 @njit(cache=True)

@@ -24,9 +24,7 @@ class Pipe(Collider):
 
     def __post_init__(self) -> None:
         self._check_lengths("length", "radius", "inner_radius")
-        check_number(
-            self.inner_radius, "Pipe(inner_radius)", below=self.radius, unit="m", remedy="A wall is left then."
-        )
+        check_number(self.inner_radius, "Pipe(inner_radius)", below=self.radius)
 
     def closest(self, points: FloatArray) -> Closest:
         """On the outside, the inside, an end or a rim of the wall."""

@@ -66,21 +66,12 @@ def load_scene(path: str | Path, changes: Mapping[str, Any] | None = None, *, al
     except (OSError, UnicodeDecodeError) as error:
         raise SceneError(f"{path} cannot be read ({error}): give a text file in TOML.") from None
     try:
-<<<<<<< HEAD
-        data = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise SceneError(
-            f"{path} is no valid {path.suffix[1:].upper() or 'TOML'}: {error}; correct that line."
-        ) from None
-    return parse_scene(override(data, changes or {}), str(path), path.parent, allow_code=allow_code)
-=======
         data = parse_json(text) if path.suffix.lower() == ".json" else parse_toml(text)
     except ValueError as error:
         raise SceneError(f"{path} is no valid {path.suffix[1:].upper()}: {error}; correct that line.") from None
     if not isinstance(data, dict):
         raise SceneError(f"{path} holds a {type(data).__name__} where a scene is a table: begin it with {{.")
-    return parse_scene(override(data, changes or {}), source=str(path), folder=path.parent)
->>>>>>> 50bfdda (Files: nesting, whole numbers and headers are checked before content; nothing unbacked is read, caps follow the memory)
+    return parse_scene(override(data, changes or {}), str(path), path.parent, allow_code=allow_code)
 
 
 def override(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
