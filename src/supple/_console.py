@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
-from supple.errors import MaterialError, OutputError, SceneError, SuppleError, SuppleWarning
+from supple.errors import ArgumentError, MeshError, OutputError, SceneError, SuppleError, SuppleWarning
 
 if TYPE_CHECKING:
     from supple.scene.progress import Listener
@@ -107,7 +107,8 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
             console.write_json({"verb": verb, **result})
         return FAILED if result.get("failed") else 0
     except SuppleError as error:
-        code = WRONG_INPUT if isinstance(error, SceneError | MaterialError) else FAILED
+        is_input = isinstance(error, SceneError | ArgumentError) and not isinstance(error, MeshError)
+        code = WRONG_INPUT if is_input else FAILED
         return _report(console, verb, error, str(error), code)
     except BrokenPipeError:
         return _leave_quietly()

@@ -1,6 +1,7 @@
 """Thousands of damaged files for every reader: only named errors, sound meshes, bounded time and memory.
 
-SUPPLE_MUTATIONS sets how many damaged copies of every file are read (default 60).
+Half of them are damaged byte by byte, half by their structure (tests/damage.py). SUPPLE_MUTATIONS sets how many copies
+of every file are read (default 60); 10,000 take about an hour.
 """
 
 import json
@@ -8,8 +9,9 @@ import os
 import signal
 import sys
 import time
+import tomllib
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +21,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from damage import damaged
 from skinned_stage import author
+from supple.cubature import Rule
+from supple.elastic import Body, Pins
 from supple.errors import SuppleError
 from supple.io import (
     CacheInfo,
@@ -32,12 +37,22 @@ from supple.io import (
     save_tets,
 )
 from supple.io.bone_file import load_bones
+from supple.io.bvh import load_bvh
+from supple.io.dmat import load_dmat
 from supple.io.limits import limited
 from supple.io.load import MESH_SUFFIXES
 from supple.io.load_character import load_character
+from supple.io.model_file import load_model, save_model
 from supple.io.save import SURFACE_DIALECTS, TET_DIALECTS
 from supple.io.usd_read import SCRIPT, USD_SUFFIXES
+from supple.material import StableNeoHookean
 from supple.mesh import TetMesh
+from supple.method.model import ReducedModel
+from supple.scene.load import load_scene
+from supple.scene.replay import load_events, save_log
+from supple.shape import make_shape
+from supple.solve import AddPin, Grab, MoveCollider, SetScene
+from supple.subspace import linear_modes
 
 USD_COUNT = int(os.environ.get("SUPPLE_MUTATIONS", "15"))  # each costs a process
 COUNT = int(os.environ.get("SUPPLE_MUTATIONS", "60"))
@@ -45,51 +60,13 @@ SECONDS, BYTES = 5.0, 50 * 2**20  # the most that one damaged file of a few kilo
 FORMS = [
     (suffix, dialect) for table in (TET_DIALECTS, SURFACE_DIALECTS) for suffix in table for dialect in table[suffix]
 ]
-NUMBERS = [
-    b"999999999",
-    b"-1",
-    b"nan",
-    b"1e999",
-    b"\x00",
-    b"/",
-    b"<",
-    b"4294967295",
-    b"9223372036854775807",
-    b"\xff" * 4,
-]
 
 
-def mutations(data: bytes, count: int, seed: int) -> Iterator[bytes]:
-    """The file cut short, or with bytes changed, doubled, dropped or grown; the same for one seed."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        changed = bytearray(data)
-        place = int(rng.integers(len(data)))
-        match int(rng.integers(7)):
-            case 0:
-                del changed[place:]
-            case 1:
-                changed[place] ^= 1 << int(rng.integers(8))
-            case 2:
-                for at in rng.integers(len(data), size=8):
-                    changed[at] = int(rng.integers(256))
-            case 3:
-                del changed[place : place + int(rng.integers(1, 40))]
-            case 4:
-                changed[place:place] = changed[place : place + int(rng.integers(1, 40))]
-            case 5:
-                changed[place : place + 1] = NUMBERS[int(rng.integers(len(NUMBERS)))]
-            case 6:
-                place = int(rng.integers(min(len(data), 400)))  # heads, where counts and types stand
-                changed[place : place + 1] = NUMBERS[int(rng.integers(len(NUMBERS)))]
-        yield bytes(changed)
-
-
-def count_refused(path: Path, load: Callable[[Path], object], count: int = COUNT) -> int:
-    """How many damaged copies are refused, each in one sentence, none taking long or much memory."""
+def count_refused(path: Path, load: Callable[[Path], object], count: int = COUNT, lines: bool = False) -> int:
+    """How many damaged copies are refused, each in one sentence or in `lines`, none taking long or much memory."""
     whole, messages = path.read_bytes(), []
     tracemalloc.start()
-    for data in mutations(whole, count, seed=len(whole)):
+    for data in damaged(whole, count, seed=len(whole)):
         path.write_bytes(data)
         begin = time.perf_counter()
         tracemalloc.reset_peak()
@@ -101,7 +78,7 @@ def count_refused(path: Path, load: Callable[[Path], object], count: int = COUNT
         assert tracemalloc.get_traced_memory()[1] < BYTES
     tracemalloc.stop()
     path.write_bytes(whole)
-    assert [text for text in messages if not text.endswith(".") or "\n" in text] == []
+    assert lines or [text for text in messages if not text.endswith(".") or "\n" in text] == []
     return len(messages)
 
 
@@ -184,9 +161,9 @@ def fork_reader(folder: Path, path: Path, wanted: str) -> tuple[int, int, int]:
 
     crashed = named = read = 0
     whole = path.read_bytes()
-    for number, data in enumerate(mutations(whole, USD_COUNT, seed=len(whole))):
-        damaged, output = folder / f"{number}{path.suffix}", folder / f"out{number}"
-        damaged.write_bytes(data)
+    for number, data in enumerate(damaged(whole, USD_COUNT, seed=len(whole))):
+        changed, output = folder / f"{number}{path.suffix}", folder / f"out{number}"
+        changed.write_bytes(data)
         output.mkdir()
         child = os.fork()
         if child == 0:
@@ -197,20 +174,20 @@ def fork_reader(folder: Path, path: Path, wanted: str) -> tuple[int, int, int]:
                 resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))
                 signal.alarm(3)  # what would hang is ended, as it is in use
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-                script["main"](damaged, output, wanted, 1000)
+                script["main"](changed, output, wanted, 1000)
                 code = 0
             except MemoryError:
                 code = 78
             finally:
                 os._exit(code)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert status != 77, f"the script raised over {damaged}"
+        assert status != 77, f"the script raised over {changed}"
         if status == 0:
             fault = "error" in json.loads((output / "facts.json").read_text())
             named, read = named + fault, read + (not fault)
         else:
             crashed += 1
-        for file in (*output.iterdir(), damaged):
+        for file in (*output.iterdir(), changed):
             file.unlink()
         output.rmdir()
     return crashed, named, read
@@ -286,6 +263,11 @@ def test_damaged_characters_give_only_named_errors(tmp_path, little_man, suffix)
         ("a.tgf", "1 0 0 0\n2 1 0 0\n3 2 0 0\n#\n1 2\n2 3\n#\n"),
         ("a.out", "0 0 0 0 -1\n1 1 0 0 0\n2 2 0 0 1\n"),
         ("a.mhskel", '{"joints": {"a": [0], "b": [1, 2]}, "bones": {"x": {"head": "a", "tail": "b", "parent": null}}}'),
+        (
+            "b.json",
+            '{"bones": [{"name": "x", "parent": -1, "segment_start": [0, 0, 0], "segment_end": [1, 0, 0]},'
+            ' {"name": "y", "parent": 0, "segment_start": [1, 0, 0], "segment_end": [2, 0, 0]}]}',
+        ),
         ("a.json", '{"p0": [[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]], "pI": [-1], "lengths": [2.0]}'),
     ],
 )
@@ -293,6 +275,110 @@ def test_damaged_bones_give_only_named_errors(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     points = np.arange(9.0).reshape(3, 3)
     assert count_refused(tmp_path / name, lambda file: load_bones(file, points)) >= COUNT // 10
+
+
+SCENE = """
+units = "cm"
+[time]
+frames = 4
+integrator = "newmark"
+[mesh]
+shape = "beam"
+resolution = 6
+[material]
+preset = "rubber"
+regions.tip = { select = { side = { end = "max", axis = "x", share = 0.2 } }, young = 1e4 }
+[[pin]]
+select = "min x 5%"
+move.keys = [{ t = 0, by = [0, 0, 0] }, { t = 1, by = [0, 1, 0] }]
+[[force]]
+kind = "region"
+vector = [0, -1, 0]
+select = "max x 5%"
+[[collider]]
+shape = "sphere"
+size = { radius = 1.0 }
+[method]
+name = "reduced"
+tolerance = 0.01
+[output]
+files = ["a.vtu"]
+"""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_damaged_scenes_give_only_named_errors(tmp_path, suffix):
+    path = tmp_path / f"scene{suffix}"
+    path.write_text(SCENE if suffix == ".toml" else json.dumps(tomllib.loads(SCENE)))
+    load_scene(path)
+    assert count_refused(path, load_scene, lines=True) > COUNT // 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_logs_give_only_named_errors(tmp_path):
+    events = (
+        Grab("hand", (1, 2), (0.5, 0.5), (0.0, 1.0, 0.0), 10.0),
+        AddPin((3,), "xy"),
+        MoveCollider(0, (0.0, 0.1, 0.0)),
+        SetScene({"method": {"tolerance": 0.01}}),
+    )
+    save_log(tmp_path / "log.jsonl", {k: (event,) for k, event in enumerate(events)})
+    assert count_refused(tmp_path / "log.jsonl", load_events) > COUNT // 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_models_give_only_named_errors(tmp_path):
+    mesh = make_shape("beam", resolution=3)
+    body = Body.build(mesh, StableNeoHookean(), Pins.of(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-6))
+    rule = Rule(np.array([2, 5, 11]), np.ones(3), 0.01, 0.02, None, "pool")
+    model = ReducedModel(linear_modes(body, 4), rule, np.zeros((3 * len(body.mass), 0)), 1.0, 0.1, {"tolerance": 0.01})
+    path = save_model(tmp_path / "a.model.npz", model, body)
+    assert count_refused(path, lambda file: load_model(file, body)) > COUNT // 4
+
+
+MOTION = """HIERARCHY
+ROOT hips
+{
+  OFFSET 1 2 3
+  CHANNELS 6 Yposition Xposition Zposition Zrotation Xrotation Yrotation
+  JOINT knee
+  {
+    OFFSET 0 -2 0
+    CHANNELS 3 Xrotation Yrotation Zrotation
+    End Site
+    {
+      OFFSET 0 0.5 0
+    }
+  }
+}
+MOTION
+Frames: 2
+Frame Time: 0.05
+1 2 3 10 20 30 40 50 60
+1 2 3 -170 80 30 40 150 60
+"""
+
+
+@pytest.mark.filterwarnings("ignore::supple.errors.SuppleWarning")
+def test_damaged_motions_give_only_named_errors_and_sound_motions(tmp_path):
+    def load(path: Path) -> None:
+        skeleton, motion = load_bvh(path)
+        assert np.isfinite(motion.at(0.02)).all()
+        assert np.isfinite(skeleton.heads).all()
+
+    (tmp_path / "a.bvh").write_text(MOTION)
+    assert count_refused(tmp_path / "a.bvh", load) > COUNT // 3
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("binary", [False, True])
+def test_damaged_matrices_give_only_named_errors(tmp_path, binary):
+    numbers = np.linspace(0.0, 1.0, 6)
+    text = b"0 0\n2 3\n" + numbers.tobytes() if binary else b"2 3\n" + b"\n".join(b"%r" % n for n in numbers.tolist())
+    (tmp_path / "a.dmat").write_bytes(text)
+    assert load_dmat(tmp_path / "a.dmat").shape == (3, 2)
+    assert count_refused(tmp_path / "a.dmat", load_dmat) > COUNT // 4
 
 
 ANY_SUFFIX = st.sampled_from([suffix for suffix in MESH_SUFFIXES if suffix not in USD_SUFFIXES])

@@ -6,7 +6,7 @@ import pytest
 from supple.constraint import ProjectiveBody
 from supple.contact import SELF, Box, ContactSettings, MeshCollider, Plane, SelfContact, Sphere
 from supple.elastic import Body, Damping, Pins
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.material import Corotational
 from supple.mesh import TetMesh, fill_box
 from supple.method import HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
@@ -235,7 +235,7 @@ def test_candidates_are_spread_over_the_surface():
 def test_bad_input_is_named():
     with pytest.raises(SceneError, match="candidates"):
         ProjectiveSolver(block(), colliders=(Plane(),), candidates=0)
-    with pytest.raises(SceneError, match="restitution"):
+    with pytest.raises(ArgumentError, match="restitution"):
         ContactSettings(restitution=1.5)
     solver = make("projective", block(resolution=2), (Plane(),))
     with pytest.raises(SceneError, match="places 0 colliders"):

@@ -7,7 +7,7 @@ import pytest
 from helpers import DOWN
 
 from supple.elastic import Body, Damping, Pins
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.material import StVK
 from supple.mesh import fill_box
 from supple.method import FullSolver
@@ -274,5 +274,5 @@ def test_new_pins_forget_the_basis(swing):
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options, words):
-    with pytest.raises(SceneError, match=words):
+    with pytest.raises((ArgumentError, SceneError), match=words):
         PaperSkippingSolver(beam(3), **options)

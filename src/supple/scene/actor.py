@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from supple.errors import SceneError, SuppleWarning
+from supple.errors import ArgumentError, SceneError, SuppleWarning
 from supple.io.bone_file import BONE_SUFFIXES
 from supple.io.bvh import load_bvh
 from supple.rig import Motion, Skeleton
@@ -80,7 +80,7 @@ def naming(table: str) -> Iterator[None]:
     """Errors of a scene that arise here begin with the name of the table they are about."""
     try:
         yield
-    except SceneError as error:
+    except (SceneError, ArgumentError) as error:
         raise SceneError(f"{table}: {error}") from None
 
 

@@ -46,7 +46,9 @@ class Gravity:
         total += mass[:, None] * np.asarray(self.acceleration)
 
     def blend(self, other: "Gravity", share: float) -> "Gravity":
-        return Gravity(_mix(self.acceleration, other.acceleration, share))
+        between = copy(self)
+        remember(between, acceleration=_mix(self.acceleration, other.acceleration, share))
+        return between
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,9 @@ class NodalForce:
         np.add.at(total, self.vertices, np.asarray(self.weights)[:, None] * np.asarray(self.vector))
 
     def blend(self, other: Self, share: float) -> Self:
-        return self.along(_mix(self.vector, other.vector, share))
+        between = copy(self)
+        remember(between, vector=_mix(self.vector, other.vector, share))
+        return between
 
 
 class PassingForce(NodalForce):

@@ -36,7 +36,7 @@ class Moment:
     def __post_init__(self) -> None:
         check_number(self.time, "Moment(time)", unit="s")
         targets = as_floats(self.targets, "Moment(targets)", ("k", 3), unit="m")
-        pose = None if self.pose is None else as_floats(self.pose, "Moment(pose)", ("p",))
+        pose = None if self.pose is None else as_floats(self.pose, "Moment(pose)", ("p",), finite=False)
         check_type(self.forces, "Moment(forces)", (tuple, list), "a tuple of forces")
         for number, force in enumerate(self.forces):
             check_type(force, f"Moment(forces[{number}])", Force, "a force such as Gravity((0, -9.81, 0))")
