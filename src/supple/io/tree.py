@@ -43,19 +43,16 @@ def _parse(read: Callable[[], Any]) -> Any:
 def _check(tree: Any) -> None:
     """Refuse nesting and whole numbers beyond the limits."""
     level: list[Any] = [tree]
-    for _ in range(DEEPEST + 1):
+    for depth in range(DEEPEST + 1):
         below: list[Any] = []
         for value in level:
-            if isinstance(value, dict):
-                below.extend(value.values())
-            elif isinstance(value, list):
-                below.extend(value)
+            if isinstance(value, dict | list):
+                if depth == DEEPEST:
+                    raise ValueError(f"it is nested deeper than {DEEPEST} levels")
+                below.extend(value.values() if isinstance(value, dict) else value)
             elif isinstance(value, int) and not _WHOLE[0] <= value < _WHOLE[1]:
                 raise ValueError("a whole number in it does not fit 64 bits")
-        if not below:
-            return
         level = below
-    raise ValueError(f"it is nested deeper than {DEEPEST} levels")
 
 
 def _refuse(name: str) -> None:
