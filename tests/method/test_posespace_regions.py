@@ -97,7 +97,8 @@ def test_steps_with_regions_are_those_without_knowing_of_them() -> None:
         solver = PoseSpaceSolver(body, rig, one, tolerance=1e-9)
         ends.append(drive(solver, held, lambda time: np.array([np.sin(4.0 * time)]), 1 / 60, 20)[-1])
     assert len(model().owners) == 12
-    assert np.abs(ends[0].y - ends[1].y).max() < 1e-7 * np.abs(ends[1].y).max()
+    # Damping takes stiffness in single precision, whose sums have another order in each of the 20 steps
+    assert np.abs(ends[0].y - ends[1].y).max() < 20 * np.finfo(np.float32).eps * np.abs(ends[1].y).max()
 
 
 def test_one_region_is_the_model_of_the_whole_body() -> None:

@@ -209,7 +209,7 @@ def test_the_stored_error_is_that_of_a_run_of_the_held_out_case(trained: tuple[S
     reduced = np.stack([x for x, _ in play_case(case, reduced_solver(stage, model))])
     rest, mass = stage.mesh.vertices, stage.body.mass
     error, motion = (np.einsum("tij,tij,i->", e, e, mass) for e in (reduced - full.x, full.x - rest))
-    assert np.sqrt(error / motion) == pytest.approx(model.error, rel=1e-9)
+    assert np.sqrt(error / motion) == pytest.approx(model.error, rel=1e-6)  # displacements have single precision
 
 
 def test_reach_is_the_largest_trained_size_in_the_energy_norm(trained: tuple[Stage, ReducedModel, Path]) -> None:
@@ -276,13 +276,15 @@ def test_too_few_cases_warn_with_the_figure_and_leave_the_best() -> None:
 
 
 def test_cases_are_added_until_they_teach_enough(tmp_path: Path) -> None:
-    heard = Heard()
-    stage = stage_of(training={"cases": 1, "max_cases": 6, "heldout": 2})
+    heard, push = Heard(), {"kind": "region", "select": "max x", "vector": [0.0, 0.0, 200.0], "until": 0.2}
+    # The first case hardly moves: the eight directions that it leaves resist the bends of the scene
+    few = {"cases": 1, "max_cases": 6, "heldout": 2, "strength": [0.0, 1.3], "seed": 7, "max_rank": 8}
+    stage = stage_of(force=[push], training=few, method={"tolerance": 0.05})
     model = train_model(stage, cache=tmp_path, listener=heard)
     assert "1 training cases do not teach enough: more" in heard.text
     assert 1 < model.facts["cases"] <= 6
     assert model.error is not None
-    assert model.error <= TOLERANCE
+    assert model.error <= 0.05
     assert len(list(tmp_path.glob("case-*.npz"))) == model.facts["cases"]
 
 

@@ -13,6 +13,7 @@ from supple.cubature.blocks import blocks
 from supple.cubature.rule import Rule
 from supple.cubature.stiffness_problem import RestFactors, rest_stiffness
 from supple.elastic import Body
+from supple.linalg.ties import is_within, largest_first, settled_turn
 from supple.subspace import Basis
 
 __all__ = ["brace"]
@@ -33,10 +34,11 @@ def brace(body: Body, basis: Basis, stiffness: FloatArray, rule: Rule) -> Rule:
     lacking = stiffness - rest_stiffness(body, basis, rule.members, rule.weights)
     for _ in range(_MOST * basis.rank):
         missed, motions = np.linalg.eigh(scale[:, None] * lacking * scale)
-        if missed[-1] <= _MISSED:
+        if is_within(missed[-1], _MISSED):
             break
+        motions = motions @ settled_turn(missed, motions)
         energy = _strain(body, basis.columns @ (scale * motions[:, -1]))
-        order = np.argsort(-energy, kind="stable")
+        order = largest_first(energy)
         stand_in = np.searchsorted(np.cumsum(energy[order]), _STAND_IN * energy.sum()) + 1
         members = np.sort(order[:stand_in])
         weights = np.full(stand_in, (missed[-1] - _LEFT) / energy[members].sum())

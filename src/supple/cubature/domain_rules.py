@@ -19,6 +19,7 @@ from supple.cubature.stiffness_problem import rest_stiffness
 from supple.cubature.support import Trainer
 from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_smallest, is_within
 from supple.subspace import Basis
 from supple.subspace.domain_bases import DomainBases
 from supple.subspace.domains import Domains
@@ -78,10 +79,10 @@ def train_domain_rules(
         pitch = float(np.abs(tied_frequency_errors(bases, interface, rules)).max())
         rule = replace(join_rules(domains, rules), frequency_error=pitch)
         excess = max(rule.heldout_error or 0.0, pitch) / tolerance
-        if excess <= 1.0:
+        if is_within(excess, 1.0):
             return rule
         tries.append((excess, rule))
-    _, best = min(tries, key=lambda entry: entry[0])
+    _, best = tries[first_smallest([excess for excess, _ in tries])]
     warnings.warn(
         f"no rules of {len(domains)} domains met {100 * tolerance:.3g} %: the best, of {best.size} elements, have "
         f"errors of {100 * (best.heldout_error or 0.0):.3g} % on held-out samples and of "
@@ -113,7 +114,7 @@ def _train_one(
             warnings.simplefilter("ignore", SuppleWarning)  # held-out samples judge
             rule = trainer(problems[0] if len(problems) == 1 else StackedProblem(problems), tolerance, rng)
         rule = replace(rule, heldout_error=fit_error(heldout, rule.members, rule.weights))
-        if (rule.heldout_error or 0.0) <= tolerance:
+        if is_within(rule.heldout_error or 0.0, tolerance):
             break
         problems.append(pose(sum(problem.samples for problem in problems), ~aside))
     return rule

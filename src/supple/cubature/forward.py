@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.jit import njit
+from supple.linalg.ties import first_largest
 from supple.linalg.vectors import copy_into
 
 __all__ = ["Choice", "choose_forward"]
@@ -104,7 +105,7 @@ def _most_taken(
             taken[j] = slope[j] * slope[j] / left[j]
     best, count, least = np.empty(most, np.int64), 0, 0.0
     while count < most:
-        top = int(np.argmax(taken))
+        top = first_largest(taken)
         if taken[top] <= 0.0:
             break
         best[count], least, taken[top] = top, 0.5 * taken[top], 0.0

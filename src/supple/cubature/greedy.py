@@ -7,6 +7,7 @@ from supple.cubature.problem import Problem
 from supple.cubature.rule import Rule
 from supple.cubature.support import Support, make_rule
 from supple.linalg.nnls import nnls
+from supple.linalg.ties import first_largest
 
 __all__ = ["train_greedy"]
 
@@ -55,7 +56,7 @@ def _pick(
             break
         lines = problem.columns(looked_at, samples)
         score = lines @ residual / np.maximum(np.linalg.norm(lines, axis=1), np.finfo(float).tiny)
-        best = int(np.argmax(score))
+        best = first_largest(score)
         picked.append(int(looked_at[best]))
         able[looked_at[best]] = False
         columns = np.concatenate([columns, lines[best : best + 1]])

@@ -14,6 +14,7 @@ from supple.cubature.rule import Rule
 from supple.cubature.sketch import Sketch
 from supple.cubature.support import Support, make_rule
 from supple.linalg.nnls import nnls
+from supple.linalg.ties import is_within, largest_first
 
 __all__ = ["draw_candidates", "train_pool"]
 
@@ -70,7 +71,7 @@ def train_pool(
         )
         support = Support(problem, pool.members[choice.columns])
         support.fit()
-        if support.error() <= tolerance or len(choice.columns) == most:
+        if is_within(support.error(), tolerance) or len(choice.columns) == most:
             break
         if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are
@@ -101,5 +102,5 @@ def _price(problem: Problem, support: Support, known: IntArray) -> NDArray[np.in
     """The candidates outside the pool along which the residual falls fastest."""
     slope = problem.gradient(support.residual())
     slope[known] = -np.inf
-    best = np.argsort(-slope, kind="stable")[:_PRICED]
+    best = largest_first(slope, _PRICED)
     return np.sort(best[np.isfinite(slope[best])])

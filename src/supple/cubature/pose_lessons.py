@@ -17,6 +17,7 @@ from supple.cubature.shared import SharedRule, train_shared
 from supple.cubature.stacked_problem import StackedProblem
 from supple.cubature.support import Trainer
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_smallest, is_within
 
 __all__ = ["Lessons", "PoseErrors", "train_lessons"]
 
@@ -27,6 +28,7 @@ _BLIND = 1.2  # times the training error: with a larger one on other samples, a 
 _BESIDE = 0.1  # a middle belongs to the examples that have this share of it
 _EXTRA = 0.3, 1.0  # weight of the other equations beside the forces at first, and where it need not grow on
 _TIGHTER = 0.4, 0.92  # a refused rule is trained again to a share of its tolerance between these
+_ANOTHER = 0.98  # share of its own training error below which a rule is another
 _TRIES = 10
 
 
@@ -79,7 +81,7 @@ def train_lessons(
         unfit = lessons.suit(rule)
         off = max(errors.heldout, errors.between) / tolerance
         excess = max(off, unfit)
-        if excess <= 1.0:
+        if is_within(excess, 1.0):
             return rule, errors
         tries.append((excess, rule, errors))
         if errors.heldout > max(tolerance, _BLIND * errors.training) and len(parts[0]) < _ROUNDS:
@@ -91,8 +93,9 @@ def train_lessons(
         elif off <= 1.0 and extras and weight < _EXTRA[1]:
             weight *= 2.0
         else:
-            aim *= float(np.clip(excess**-0.7, *_TIGHTER))
-    _, rule, errors = min(tries, key=lambda entry: entry[0])
+            # A rule that is closer than it was asked to be would only be found again
+            aim = min(aim * float(np.clip(excess**-0.7, *_TIGHTER)), _ANOTHER * errors.training)
+    _, rule, errors = tries[first_smallest([excess for excess, _, _ in tries])]
     warnings.warn(
         f"no rule met {100 * tolerance:.3g} % in all poses: the best, of {rule.size} {what}, has errors of "
         f"{100 * errors.heldout:.3g} % in the examples and of {100 * errors.between:.3g} % between them; ask for a "

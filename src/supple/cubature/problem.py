@@ -49,7 +49,7 @@ class Problem(Protocol):
         ...
 
     def gradient(self, residual: FloatArray) -> FloatArray:
-        """Aᵀ r of all candidates, (candidates,), to single precision."""
+        """Aᵀ r of all candidates, (candidates,)."""
         ...
 
 

@@ -45,7 +45,11 @@ class Values(Protocol):
 
 
 class ProductProblem:
-    """Columns are made when they are asked for."""
+    """Columns are made when they are asked for.
+
+    Sums are in double precision: those in single precision depend on the processor by 1e-7, and what a rule leaves of
+    them by a hundred times that, so that other candidates would be chosen.
+    """
 
     def __init__(self, maps: Maps, values: Values, floor: float = 0.0, total: FloatArray | None = None) -> None:
         """Samples whose answers are no longer than `floor` are round-off. `total`: what is to be answered, (T, r); all
@@ -62,10 +66,10 @@ class ProductProblem:
         return len(self._kept)
 
     def _sum_all(self) -> FloatArray:
-        """Answers of all candidates together, (T, r): single precision within a block, double over the blocks."""
+        """Answers of all candidates together, (T, r)."""
         total = np.zeros((self._values.count, self.width))
         for block in blocks(self.candidates, _BLOCK):
-            M = self._maps.of(block).astype(np.float32).reshape(-1, self.width)
+            M = self._maps.of(block).reshape(-1, self.width)
             total += self._values.at(block, slice(None)).reshape(len(M), -1).T @ M
         return total
 
@@ -82,10 +86,10 @@ class ProductProblem:
 
     def gradient(self, residual: FloatArray) -> FloatArray:
         """Aᵀ r of all candidates, (candidates,)."""
-        R = (residual.reshape(-1, self.width) * self._size[:, None]).T.astype(np.float32)
+        R = (residual.reshape(-1, self.width) * self._size[:, None]).T
         out = np.empty(self.candidates)
         for block in blocks(self.candidates, _BLOCK):
-            M = self._maps.of(block).astype(np.float32)
+            M = self._maps.of(block)
             values = self._values.at(block, self._kept)
             out[block] = np.einsum("eat,eat->e", (M.reshape(-1, self.width) @ R).reshape(values.shape), values)
         return out
@@ -94,10 +98,10 @@ class ProductProblem:
         """Lengths of columns from two small products a candidate, ⟨V Vᵀ, M Mᵀ⟩, (k,)."""
         who = np.arange(self.candidates) if who is None else np.asarray(who)
         chosen = slice(None) if samples is None else samples
-        kept, size = self._kept[chosen], self._size[chosen].astype(np.float32)
+        kept, size = self._kept[chosen], self._size[chosen]
         out = np.empty(len(who))
         for block in blocks(len(who), _BLOCK):
-            M = self._maps.of(who[block]).astype(np.float32)
+            M = self._maps.of(who[block])
             V = self._values.at(who[block], kept) * size
             out[block] = np.einsum("eab,eab->e", M @ M.transpose(0, 2, 1), V @ V.transpose(0, 2, 1))
         return np.sqrt(np.maximum(out, 0.0))

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.linalg.ties import first_smallest
+
 __all__ = ["prune"]
 
 FloatArray = NDArray[np.float64]
@@ -21,8 +23,8 @@ def prune(gram: FloatArray, right: FloatArray, square: float, enough: float) -> 
     good = alive.copy()
     while np.count_nonzero(alive) > 1:
         cost = np.where(alive, weights**2 / np.where(alive, np.diag(inverse), 1.0), np.inf)
-        lowest = int(np.argmin(np.where(alive, weights, np.inf)))
-        gone = lowest if weights[lowest] < 0.0 else int(np.argmin(cost))
+        lowest = first_smallest(np.where(alive, weights, np.inf))
+        gone = lowest if weights[lowest] < 0.0 else first_smallest(cost)
         residual += cost[gone]
         if residual > enough:
             break

@@ -5,6 +5,7 @@ import numpy as np
 from supple.cubature.problem import Problem
 from supple.cubature.rule import Rule
 from supple.cubature.support import Support, make_rule
+from supple.linalg.ties import largest_first
 
 __all__ = ["train_pursuit"]
 
@@ -59,7 +60,7 @@ def _step(support: Support, size: int, rng: np.random.Generator) -> Support:
     length = float(change @ change)
     if length > 0.0:
         weights = weights + float(descent @ descent) / length * descent
-    largest = np.argsort(-weights, kind="stable")[:size]
+    largest = largest_first(weights, size)
     new = Support(problem, np.sort(members[largest[weights[largest] > 0.0]]))
     new.fit()
     return new

@@ -18,6 +18,7 @@ from supple.cubature.stiffness_problem import StiffnessProblem
 from supple.cubature.support import Trainer
 from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_smallest, is_within
 from supple.subspace import Basis
 from supple.subspace.recorded import check_recorded
 
@@ -28,6 +29,7 @@ _REACH = 0.35  # largest displacement by default, as a share of the body's size
 _SOFT = 16  # coordinates whose stiffness decides them: a mode above that comes out too soft falls among them
 _STIFFNESS = 0.3  # weight of the rest stiffness beside the forces
 _TIGHTER = 0.4, 0.85  # a refused rule is trained again to a share of its tolerance between these
+_ANOTHER = 0.98  # share of its own training error below which a rule is another
 _TRIES = 10
 _HELDOUT = 150  # samples
 _MOST = 4  # samples to go up to, as a multiple of what the rank needs
@@ -75,7 +77,7 @@ def train_rule(
         rule = check_rule(rule, body, basis, heldout)
         heldout_excess, off_pitch = _judge(body, basis, rule, tolerance)
         excess = max(heldout_excess, off_pitch)
-        if excess <= 1.0:
+        if is_within(excess, 1.0):
             return rule
         drawn = sum(part.samples for part in forces)
         tries.append((excess, drawn, rule))
@@ -85,8 +87,9 @@ def train_rule(
         elif off_pitch > 1.0 and stiffness is None:
             stiffness = StiffnessProblem(body, basis.truncated(_SOFT))
         else:
-            aim *= float(np.clip(excess**-0.7, *_TIGHTER))  # errors of frequencies fall faster than the tolerance
-    _, drawn, best = min(tries, key=lambda entry: entry[0])
+            # Errors of frequencies fall faster than the tolerance; a rule closer than asked for would be found again
+            aim = min(aim * float(np.clip(excess**-0.7, *_TIGHTER)), _ANOTHER * rule.training_error)
+    _, drawn, best = tries[first_smallest([excess for excess, _, _ in tries])]
     _warn(best, tolerance, drawn)
     return best
 

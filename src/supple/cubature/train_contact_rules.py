@@ -17,6 +17,7 @@ from supple.cubature.dense_problem import DenseProblem
 from supple.cubature.pool import train_pool
 from supple.cubature.rule import Rule
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_smallest, is_within
 from supple.rig.relative_poses import RelativePoses
 from supple.rig.skeleton import Skeleton
 
@@ -206,14 +207,14 @@ def _train_one(
         rule = train_pool(problem, aim, rng)
         described = _describe(some, rule)
         tries.append(_Fitted(*described, rule.training_error, _judge(others, *described, scale, slight)))
-        if tries[-1].heldout_error <= tolerance:
+        if is_within(tries[-1].heldout_error, tolerance):
             break
         aim *= max(_CLOSER * tolerance / tries[-1].heldout_error, 0.5)
     else:
         every = _take_all(flesh, some)
         if len(every[0]) <= len(scale):
             tries.append(_Fitted(*every, 0.0, _judge(others, *every, scale, slight)))
-    best = min(tries, key=lambda one: one.heldout_error)
+    best = tries[first_smallest([one.heldout_error for one in tries])]
     if best.training_error > tolerance:
         warnings.warn(
             f"a contact rule misses {100 * best.training_error:.2g} % of the forces where {100 * tolerance:.2g} % was "

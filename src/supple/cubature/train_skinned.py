@@ -21,6 +21,7 @@ from supple.cubature.support import Trainer
 from supple.cubature.vertex_problem import draw_accelerations, vertex_problem
 from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_smallest, is_within
 from supple.rig import SkinnedRig
 from supple.subspace import Basis
 
@@ -156,14 +157,14 @@ def _improve(
             warnings.simplefilter("ignore", SuppleWarning)  # held-out samples judge
             rule = fit(parts, heldout, aim)
         off = rule.heldout_error or 0.0
-        if off <= tolerance:
+        if is_within(off, tolerance):
             return rule
         tries.append((off, rule))
         if len(parts) < _ROUNDS:
             parts.append(draw(sum(part.samples for part in parts)))
         else:
             aim *= max(tolerance / off, 0.5)
-    off, best = min(tries, key=lambda one: one[0])
+    off, best = tries[first_smallest([off for off, _ in tries])]
     warnings.warn(
         f"no rule met {100 * tolerance:.3g} %: the best, of {best.size} {what}, has an error of {100 * off:.3g} % on "
         "held-out samples; ask for a larger tolerance, or record more poses.",

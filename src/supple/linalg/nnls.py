@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.jit import njit
+from supple.linalg.ties import first_largest
 from supple.linalg.vectors import copy_into
 
 __all__ = ["PIVOT", "Fit", "nnls"]
@@ -138,13 +139,13 @@ def _steepest(
             slope[j] -= w * row[j]
     for i in range(size):
         slope[chosen[i]] = -1.0
-    best, value = -1, 0.0
+    least = 0.0
     for j in range(right.size):
-        value = max(value, _OPTIMAL * abs(right[j]))
-    for j in range(slope.size):
-        if slope[j] > value and not banned[j]:
-            best, value = j, slope[j]
-    return best
+        least = max(least, _OPTIMAL * abs(right[j]))
+        if banned[j]:
+            slope[j] = -1.0
+    best = first_largest(slope)
+    return best if slope[best] > least else -1
 
 
 @_kernel

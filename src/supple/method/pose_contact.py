@@ -10,6 +10,7 @@ from supple.contact.self_contact import SelfContact
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SuppleWarning
+from supple.linalg.ties import first_largest, first_smallest
 from supple.method.full.solver import FullSolver
 from supple.rig import PoseSpace, Rig, Root
 from supple.solve.inputs import Inputs, Moment
@@ -72,10 +73,10 @@ def pick_touching(
     chosen: list[int] = []
     apart = depths[deep]
     while len(chosen) < min(most, len(deep)) and apart.max() > 0.0:
-        chosen.append(int(deep[np.argmax(apart)]))
+        chosen.append(int(deep[first_largest(apart)]))
         apart = np.min([np.linalg.norm(points[deep] - points[k], axis=1) for k in chosen], axis=0)
     nearest = (
-        [clear[np.argmin(np.linalg.norm(points[clear] - points[k], axis=1))] for k in chosen] if len(clear) else []
+        [clear[first_smallest(np.linalg.norm(points[clear] - points[k], axis=1))] for k in chosen] if len(clear) else []
     )
     return np.asarray(still[[*chosen, *sorted({int(k) for k in nearest})]])
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
+from supple.linalg.ties import in_single
 from supple.method import RuledModel
 from supple.method.measure import measure_errors
 from supple.scene.cases import Case
@@ -115,7 +116,7 @@ def gather_snapshots(motions: Iterable[LocalMotion], count: int) -> Snapshots:
 
 
 def see_locally(recorded: Recorded, guide: Guide, *, lands: bool = False) -> LocalMotion:
-    """A recorded case without what carries the body; one in which nothing moves is refused.
+    """A recorded case without what carries the body, in single precision; one in which nothing moves is refused.
 
     Errors are relative to displacements in the frame. Where a body flies and `lands`, they are relative to its whole
     motion: when and where it lands decides how it deforms, and a thousandth of a long fall may be a whole dent.
@@ -123,7 +124,8 @@ def see_locally(recorded: Recorded, guide: Guide, *, lands: bool = False) -> Loc
     body = guide.body
     views, p = guide.follow(recorded)
     d = np.stack([view.see(x) - body.mesh.vertices for x, view in zip(recorded.x, views, strict=True)])
-    u = d - (p @ guide.carried.T).reshape(d.shape) if guide.carried.shape[1] else d
+    u = in_single(d - (p @ guide.carried.T).reshape(d.shape) if guide.carried.shape[1] else d)
+    d = in_single(d)
     share = _share_of(d, recorded.x, body.mass) if lands else 1.0
     motion, size = LocalMotion(recorded.case, views, d, p, u, share), body.mesh.size()
     if motion.largest <= STILL * size:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from supple.linalg.ties import first_smallest
+
 __all__ = ["ALIGNMENTS", "Alignment", "align_all", "align_columns", "grow_tree", "rotate_columns"]
 
 FloatArray = NDArray[np.float64]
@@ -38,7 +40,7 @@ def grow_tree(points: FloatArray, root: int = 0) -> tuple[list[int], NDArray[np.
     left = [k for k in range(len(points)) if k != root]
     while left:
         table = apart[np.ix_(order, left)]
-        joined, new = np.unravel_index(int(table.argmin()), table.shape)
+        joined, new = np.unravel_index(first_smallest(table.ravel()), table.shape)
         tree[left[new]] = order[joined]
         order.append(left.pop(int(new)))
     return order, tree

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic import Body, Pins
+from supple.linalg.ties import settled_turn
 from supple.subspace.rest_stiffness import RestStiffness
 
 __all__ = ["carried_fields"]
@@ -22,7 +23,9 @@ def carried_fields(body: Body, displacements: FloatArray, least: float) -> Float
     if not moved.size or np.abs(moved).max() <= least:
         return np.zeros((size, 0))
     left, singular, right = np.linalg.svd(moved, full_matrices=False)
-    reached = singular * np.abs(right).max(axis=1)  # largest coordinate of each column
+    turn = settled_turn(singular, left)
+    left = left @ turn
+    reached = np.abs(turn.T @ (singular[:, None] * right)).max(axis=1)  # largest coordinate of each column
     fields = np.zeros((size, int(np.count_nonzero(reached > least))))
     fields[rows] = left[:, reached > least]
     stiffness = RestStiffness(body)

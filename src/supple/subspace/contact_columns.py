@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from supple.contact.self_contact import SelfContact
 from supple.elastic import Body
 from supple.linalg.orthonormal import orthonormalise
+from supple.linalg.ties import BEYOND, MARGIN, settled_turn
 from supple.rig import SkinnedRig
 from supple.subspace.basis import Basis
 
@@ -34,8 +35,10 @@ def contact_columns(
         return np.zeros((len(mass), 0))
     _, sizes, shapes = np.linalg.svd(found / np.linalg.norm(found, axis=1, keepdims=True), full_matrices=False)
     missed = 1.0 - np.cumsum(sizes**2) / (sizes**2).sum()
-    count = int(np.argmax(missed <= _MISSED**2)) + 1
-    return np.asarray(shapes[:count].T / np.sqrt(mass)[:, None])
+    count = int(np.argmax(missed <= (1.0 + MARGIN) * _MISSED**2)) + 1
+    first = shapes[: count + BEYOND].T
+    first = first @ settled_turn(sizes[: count + BEYOND], first)[:, :count]
+    return np.asarray(first / np.sqrt(mass)[:, None])
 
 
 def lead_with_contacts(basis: Basis, columns: FloatArray) -> Basis:

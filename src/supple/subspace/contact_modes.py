@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.linalg.orthonormal import orthonormalise
+from supple.linalg.ties import settled_turn
 from supple.subspace.derivatives import count_modes
 from supple.subspace.restriction import Restriction
 from supple.subspace.static_responses import LED_FROM
@@ -58,6 +59,7 @@ def opening_columns(free: Restriction, constraints: FloatArray, count: int) -> F
     """
     answers = free.give_way(constraints.T)
     values, softest = np.linalg.eigh(constraints @ answers)
+    softest = softest @ settled_turn(values, softest)
     felt = values > _REDUNDANT * values[-1]
     ways = constraints.reshape(len(constraints), -1, 3).sum(axis=1)
     apart = np.linalg.norm(ways, axis=1)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from supple.errors import TrainingError
 from supple.linalg.jit import njit
+from supple.linalg.ties import settled_turn
 from supple.subspace.basis import Basis
 from supple.subspace.domains import Domains
 from supple.subspace.growth import empty_basis
@@ -235,8 +236,10 @@ class DomainBases:
         domain alone resists its rigid motions not at all, and how far they go is decided by what it hangs from.
         """
         blocks = self._rest_stiffness()
-        turns = [np.linalg.eigh(block) for block in blocks]
-        turned = [basis.rotated(turn, values) for basis, (values, turn) in zip(self.bases, turns, strict=True)]
+        turned = []
+        for basis, block in zip(self.bases, blocks, strict=True):
+            values, turn = np.linalg.eigh(block)
+            turned.append(basis.rotated(turn @ settled_turn(values, basis.columns @ turn, basis.metric), values))
         softest = self._vibrations(interface, blocks)[0][0]
         return replace(
             self, bases=tuple(replace(basis, importance=np.maximum(basis.importance, softest)) for basis in turned)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
+from supple.linalg.ties import settled_turn
 from supple.subspace.basis import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -44,4 +45,6 @@ def _uncouple(basis: Basis, stiffness: RestStiffness, columns: FloatArray) -> Ba
         )
     columns = columns @ (directions[:, kept] / np.sqrt(squares[kept]))
     values, turn = np.linalg.eigh(columns.T @ (stiffness.matrix @ columns))
-    return replace(basis, columns=stiffness.spread(columns @ turn), importance=values)
+    columns = columns @ turn
+    columns = columns @ settled_turn(values, columns, stiffness.mass)
+    return replace(basis, columns=stiffness.spread(columns), importance=values)

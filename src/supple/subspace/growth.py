@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.linalg.orthonormal import remove_components
+from supple.linalg.ties import settled_turn
 from supple.subspace.basis import Basis
 
 __all__ = ["empty_basis", "grow", "shrink"]
@@ -37,5 +38,6 @@ def shrink(basis: Basis, recent: FloatArray, rank: int) -> tuple[Basis, FloatArr
     """The basis turned to the principal directions of recent coordinates (k, r) and cut to `rank`, with the matrix R
     of the turn: new coordinates are Rᵀ q (lines 3-5 of Algorithm 2)."""
     turn, singular, _ = np.linalg.svd(recent.T, full_matrices=False)
-    turn, singular = turn[:, :rank], singular[:rank]
+    turn = (turn @ settled_turn(singular, turn))[:, :rank]
+    singular = singular[:rank]
     return basis.rotated(turn, singular), turn

@@ -7,10 +7,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from supple.elastic import Body
 from supple.errors import MeshError
+from supple.linalg.ties import BEYOND, settled_turn
 from supple.subspace.basis import Basis
 from supple.subspace.rest_stiffness import RestStiffness
 
-__all__ = ["check_count", "linear_modes", "signed", "softest_modes"]
+__all__ = ["check_count", "linear_modes", "softest_modes"]
 
 FloatArray = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def softest_modes(stiffness: RestStiffness, count: int) -> tuple[FloatArray, Flo
     rigid, unknowns = stiffness.rigid.shape[1], len(stiffness.mass) - len(stiffness.map.locked)
     check_count(count, unknowns - rigid)
     size = len(stiffness.mass)
-    wanted = count + rigid
+    wanted = min(count + rigid + BEYOND, unknowns)
     if wanted >= unknowns - 1:
         values, vectors = _dense(stiffness)
     else:
@@ -45,8 +46,9 @@ def softest_modes(stiffness: RestStiffness, count: int) -> tuple[FloatArray, Flo
         )
     vectors = stiffness.without_rigid(vectors)
     vectors[stiffness.map.locked] = 0.0
-    order = np.argsort(values)[rigid : rigid + count]
-    return values[order], signed(vectors[:, order])
+    order = np.argsort(values)[rigid:]
+    values, vectors = values[order], vectors[:, order]
+    return values[:count], vectors @ settled_turn(values, vectors, stiffness.mass)[:, :count]
 
 
 def check_count(count: int, most: int) -> None:
@@ -63,9 +65,3 @@ def _dense(stiffness: RestStiffness) -> tuple[FloatArray, FloatArray]:
     vectors = np.zeros((len(stiffness.mass), len(free)))
     vectors[free] = turned / root[:, None]
     return values, vectors
-
-
-def signed(vectors: FloatArray) -> FloatArray:
-    """Every column with its largest entry positive: an eigenvector's sign is nobody's choice but ours."""
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(largest < 0.0, -1.0, 1.0)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import TrainingError
+from supple.linalg.ties import BEYOND, MARGIN, settled_turn
 from supple.subspace.basis import Basis
 from supple.subspace.recorded import check_recorded
 
@@ -21,9 +22,9 @@ def principal_columns(vectors: FloatArray, metric: FloatArray, rank: int | None)
     left, singular, _ = np.linalg.svd(root * vectors[moving], full_matrices=False)
     kept = int(np.count_nonzero(singular > _NOISE * singular[0])) if singular.size and singular[0] > 0 else 0
     kept = kept if rank is None else min(rank, kept)
-    columns = np.zeros((len(vectors), kept))
-    columns[moving] = left[:, :kept] / root
-    return columns, singular[:kept]
+    columns = np.zeros((len(vectors), min(kept + BEYOND, len(singular))))
+    columns[moving] = left[:, : columns.shape[1]] / root
+    return columns @ settled_turn(singular[: columns.shape[1]], columns, metric)[:, :kept], singular[:kept]
 
 
 def check_rank(rank: int | None, columns: FloatArray, source: str) -> None:
@@ -44,6 +45,6 @@ def principal_basis(
     check_rank(rank, columns, f"{len(displacements)} snapshots")
     if tolerance is not None:
         lost = np.sqrt(np.maximum(1.0 - np.cumsum(singular**2) / np.sum(singular**2), 0.0))
-        enough = int(np.argmax(lost <= tolerance)) + 1
+        enough = int(np.argmax(lost <= (1.0 + MARGIN) * tolerance)) + 1
         columns, singular = columns[:, :enough], singular[:enough]
     return Basis(columns, mass, f"principal components of {len(displacements)} snapshots", singular)

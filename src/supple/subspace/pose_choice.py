@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from supple.elastic import Body
 from supple.errors import SuppleWarning, TrainingError
+from supple.linalg.ties import first_largest, is_within
 from supple.rig import Rig
 from supple.rig.pose_weights import TOO_CLOSE
 from supple.subspace.alignment import ALIGNMENTS, Alignment
@@ -26,7 +27,7 @@ MOST = 16  #: poses
 _FIRST = 2  # poses beside the neutral one to begin with: the farthest of all
 _LOOKS = 2  # poses looked at for every one chosen
 _ALIKE = 0.02  # of how far the poses are apart: nearer ones to a chosen pose are not looked at
-_EQUAL = 0.999  # of the largest: as large
+_EQUAL = 1e-3  # share by which distances and errors may differ and are equal
 
 
 def choose_poses(
@@ -65,7 +66,7 @@ def choose_poses(
         bases = models.bases(poses[chosen], poses[looked])
         assert bases.between is not None  # `PoseModels` has looked
         errors = bases.between.pose_errors(bases.alignment)
-        if not len(errors) or errors.max() <= tolerance:
+        if not len(errors) or is_within(errors.max(), tolerance):
             return bases
         if len(chosen) >= most:
             warnings.warn(
@@ -75,7 +76,7 @@ def choose_poses(
                 stacklevel=2,
             )
             return bases
-        chosen.append(looked[_first_most(errors)])
+        chosen.append(looked[first_largest(errors, _EQUAL)])
 
 
 def _check_poses(poses: ArrayLike | None, neutral: FloatArray, what: str) -> FloatArray:
@@ -103,14 +104,9 @@ def _farthest(points: FloatArray, chosen: list[int], count: int) -> list[int]:
     nearest, least = cdist(points[chosen], points).min(axis=0), _ALIKE * _spread(points)
     found: list[int] = []
     while len(found) < count and nearest.max() > least:
-        found.append(_first_most(nearest))
+        found.append(first_largest(nearest, _EQUAL))
         nearest = np.minimum(nearest, np.linalg.norm(points - points[found[-1]], axis=1))
     return found
-
-
-def _first_most(values: FloatArray) -> int:
-    """The first of the largest values, whatever round-off has made of equal ones."""
-    return int(np.argmax(values >= _EQUAL * values.max()))
 
 
 def _spread(points: FloatArray) -> float:

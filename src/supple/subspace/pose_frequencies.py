@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from supple.elastic import Body
-from supple.subspace.alignment import Alignment
+from supple.subspace.alignment import ALIGNMENTS, Alignment
 from supple.subspace.modes import softest_modes
 from supple.subspace.rest_stiffness import RestStiffness
 
@@ -23,7 +23,7 @@ __all__ = ["COUNT", "PoseFrequencies", "PoseVibration"]
 FloatArray = NDArray[np.float64]
 
 COUNT = 5  #: frequencies that are compared: the first alone is that of one limb, and tells nothing of the others
-_SAME = 0.005  # relative errors that differ by less are alike
+_SAME = 0.005, 0.1  # errors are alike that differ by less than this, or than this share of the least
 
 
 class PoseVibration:
@@ -75,10 +75,14 @@ class PoseFrequencies:
         return np.asarray(np.abs(self.errors(alignment)).max(axis=0, initial=0.0))
 
     def best(self) -> Alignment:
-        """The alignment that is best where it is worst; among equals the one with the least mean error, then the first
-        in `ALIGNMENTS`, which costs least."""
-        return min(self.reduced, key=self._rate)
+        """The first in `ALIGNMENTS`, which costs least, of those that are as good as the best where they are worst, and
+        among these as good as the best in the mean over the frequencies."""
+        found = [one for one in ALIGNMENTS if one in self.reduced]
+        for rate in (self.pose_errors, self._mean_errors):
+            errors = [float(rate(one).max(initial=0.0)) for one in found]
+            most = min(errors) + max(_SAME[0], _SAME[1] * min(errors))
+            found = [one for one, error in zip(found, errors, strict=True) if error <= most]
+        return found[0]
 
-    def _rate(self, alignment: Alignment) -> tuple[int, int]:
-        worst, mean = self.pose_errors(alignment), np.abs(self.errors(alignment)).mean(axis=1)
-        return round(float(worst.max(initial=0.0)) / _SAME), round(float(mean.max(initial=0.0)) / _SAME)
+    def _mean_errors(self, alignment: Alignment) -> FloatArray:
+        return np.asarray(np.abs(self.errors(alignment)).mean(axis=1))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
+from supple.linalg.ties import first_smallest
 from supple.rig import Motion, PoseWeights, Rig, Root
 from supple.subspace.alignment import ALIGNMENTS, Alignment, align_all, grow_tree
 from supple.subspace.pose_bases import PoseBases
@@ -86,7 +87,7 @@ class PoseModels:
         """
         still = np.array([self.root.still(pose) for pose in poses])
         points = np.array([self.point(pose) for pose in still])
-        first = int(np.linalg.norm(points - self.point(self.rig.neutral), axis=1).argmin())
+        first = first_smallest(np.linalg.norm(points - self.point(self.rig.neutral), axis=1))
         order, tree = grow_tree(points, first)
         between = self._halfway(still, tree) if between is None else between
         exact = np.array([self._aim(pose) for pose in between]).reshape(-1, self._looked)

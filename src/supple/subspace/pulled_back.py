@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import TrainingError
+from supple.linalg.ties import in_single
 from supple.rig import SkinnedRig
 from supple.subspace.basis import Basis
 from supple.subspace.pca import principal_basis
@@ -17,7 +18,8 @@ FloatArray = NDArray[np.float64]
 
 
 def pull_back_all(rig: SkinnedRig, poses: Sequence[FloatArray] | FloatArray, positions: ArrayLike) -> FloatArray:
-    """Displacements u [m] with φ(p, X + u) = x, (k, n, 3), of shapes x (k, n, 3) [m] recorded in poses (k, p)."""
+    """Displacements u [m] with φ(p, X + u) = x, (k, n, 3), of shapes x (k, n, 3) [m] recorded in poses (k, p);
+    in single precision."""
     shapes = np.asarray(positions, np.float64)
     if shapes.shape != (len(poses), *rig.rest.shape):
         raise TrainingError(
@@ -25,7 +27,7 @@ def pull_back_all(rig: SkinnedRig, poses: Sequence[FloatArray] | FloatArray, pos
             "one shape of all vertices for each pose."
         )
     pulled = [rig.pull_back(pose, x) - rig.rest for pose, x in zip(poses, shapes, strict=True)]
-    return np.array(pulled).reshape(shapes.shape)
+    return in_single(np.array(pulled)).reshape(shapes.shape)
 
 
 def pulled_back_basis(

@@ -15,9 +15,10 @@ from supple.elastic import Body
 from supple.errors import MeshError
 from supple.linalg.direct import direct_solver
 from supple.linalg.pattern import UpperPattern
+from supple.linalg.ties import BEYOND, settled_turn
 from supple.subspace.basis import Basis
 from supple.subspace.derivatives import force_curvature, weigh_columns
-from supple.subspace.modes import check_count, signed
+from supple.subspace.modes import check_count
 from supple.subspace.null_space import independent_rows, null_space
 from supple.subspace.pca import check_rank, principal_columns
 from supple.subspace.rest_stiffness import RestStiffness
@@ -115,7 +116,7 @@ class Restriction:
         start = np.random.default_rng(0).standard_normal(self.size)
         values, y = eigsh(
             self._stiff,
-            k=min(count + 6, self.size - 1),
+            k=min(count + 6 + BEYOND, self.size - 1),
             M=self._inert,
             sigma=-self._shift,
             OPinv=inverse,
@@ -124,8 +125,10 @@ class Restriction:
         )
         order = np.argsort(values)
         soft = values[order] > 1e-7 * float(np.abs(values).max())
-        chosen = order[soft][:count]
-        return values[chosen], y[:, chosen]
+        values, y = values[order[soft]], y[:, order[soft]]
+        fields = self._shape(y, self._weight)
+        turn = settled_turn(values, fields, np.repeat(self.stiffness.body.mass, 3))
+        return values[:count], y @ turn[:, :count]
 
     def _shape(self, y: FloatArray, weight: FloatArray | float) -> FloatArray:
         """W Z y (or Z y) over all coordinates of the body."""
@@ -144,9 +147,7 @@ class Restriction:
     def modes(self, count: int) -> Basis:
         """The softest modes, mass-orthonormal, with their λ [1/s²]."""
         values, y = self._vibrate(count)
-        return Basis(
-            signed(self._shape(y, self._weight)), self.stiffness.body.mass, f"{count} restricted modes", values
-        )
+        return Basis(self._shape(y, self._weight), self.stiffness.body.mass, f"{count} restricted modes", values)
 
     def derivatives(self, count: int) -> FloatArray:
         """ψ_ij of the first `count` modes for all i <= j: (ZᵀKZ) z_ij = -Zᵀ (H : Z y_i) Z y_j, ψ_ij = W Z z_ij.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.linalg.ties import settled_turn
 from supple.subspace.basis import Basis
 
 __all__ = ["Window"]
@@ -62,7 +63,7 @@ class Window:
     def principal(self, rank: int) -> Basis:
         """At most `rank` mass-orthonormal columns that hold most of the displacements."""
         squares, directions = np.linalg.eigh(self.gram)
-        squares, directions = squares[::-1], directions[:, ::-1]
+        squares, directions = squares[::-1], directions[:, ::-1] @ settled_turn(squares[::-1], directions[:, ::-1])
         kept = min(rank, int(np.count_nonzero(squares > _NOISE**2 * max(squares[0], 0.0))))
         singular = np.sqrt(squares[:kept])
         columns = np.stack([u.ravel() for u in self.fields], axis=1) @ (directions[:, :kept] / singular)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.contact.contacts import Contacts
+from supple.linalg.ties import first_largest
 from supple.subspace.self_touch import SelfTouch
 
 __all__ = ["PosePairs", "find_pairs"]
@@ -65,6 +66,6 @@ def _spread(contacts: Contacts, shape: FloatArray) -> list[int]:
     points = shape[contacts.vertices[:, 0]]
     chosen, apart = [0], np.linalg.norm(points - points[0], axis=1)
     while len(chosen) < MOST:
-        chosen.append(int(np.argmax(apart)))
+        chosen.append(first_largest(apart))
         apart = np.minimum(apart, np.linalg.norm(points - points[chosen[-1]], axis=1))
     return sorted(chosen)

@@ -14,6 +14,7 @@ from supple.contact.stiffness import default_stiffness
 from supple.cubature.train_contact_rules import Look, train_contact_rules
 from supple.elastic import Body
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
+from supple.linalg.ties import first_largest
 from supple.method.articulated.model import ArticulatedModel
 from supple.method.contact_samples import (
     AROUND,
@@ -127,7 +128,7 @@ def choose_apart(rig: SkinnedRig, poses: FloatArray, count: int) -> NDArray[np.i
     least = np.linalg.norm(points - rig.embed(rig.neutral), axis=1)
     chosen: list[int] = []
     while len(chosen) < min(count, len(poses)):
-        chosen.append(int(np.argmax(least)))
+        chosen.append(first_largest(least))
         away = np.linalg.norm(points - points[chosen[-1]], axis=1)
         least = away if len(chosen) == 1 else np.minimum(least, away)
         if least.max() == 0.0:

@@ -15,6 +15,7 @@ from supple.cubature.greedy import train_greedy
 from supple.elastic import Pins
 from supple.errors import SuppleWarning
 from supple.linalg.orthonormal import remove_components
+from supple.linalg.ties import settled_turn
 from supple.method.skipping.carried import Carrier
 from supple.method.skipping.measure import rms
 from supple.method.skipping.model import Learned
@@ -109,6 +110,7 @@ class Grower:
         assert grown.learned is not None
         old = grown.learned.basis
         R, sizes, _ = np.linalg.svd(grown.recent, full_matrices=False)  # line 4
+        R = R @ settled_turn(sizes, R)
         R = R[:, sizes > _NOTHING * sizes.max(initial=0.0)][:, : self._max_rank // 2]
         basis = old.rotated(R, np.ones(R.shape[1]))  # line 5
         states = zip(grown.recent.T, grown.poses, strict=True)

@@ -11,6 +11,7 @@ from supple.cubature import Rule
 from supple.cubature.pool import train_pool
 from supple.cubature.problem import NoForceError
 from supple.errors import SuppleWarning
+from supple.linalg.ties import settled_turn
 from supple.method.skipping.carried import Carrier
 from supple.method.skipping.model import Kept
 from supple.subspace import Basis
@@ -72,4 +73,5 @@ def _by_frequency(basis: Basis, rest: RestStiffness) -> Basis:
     """The same subspace in coordinates that rest stiffness does not couple, softest first."""
     columns = rest.gather(basis.columns)
     values, turn = np.linalg.eigh(columns.T @ (rest.matrix @ columns))
+    turn = turn @ settled_turn(values, columns @ turn, rest.mass)
     return basis.rotated(turn, np.maximum(values, 1e-12 * values[-1]))
