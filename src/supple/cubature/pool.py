@@ -12,7 +12,7 @@ from supple.cubature.problem import IntArray, Problem
 from supple.cubature.prune import prune
 from supple.cubature.rule import Rule
 from supple.cubature.sketch import Sketch
-from supple.cubature.support import Support, make_rule
+from supple.cubature.support import Fit, Support, make_rule
 from supple.linalg.nnls import nnls
 from supple.linalg.ties import is_within, largest_first
 
@@ -69,7 +69,7 @@ def train_pool(
         choice = choose_forward(
             pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together=together, most=most
         )
-        support = Support(problem, pool.members[choice.columns])
+        support = Fit(problem, pool.members[choice.columns])
         support.fit()
         if is_within(support.error(), tolerance) or len(choice.columns) == most:
             break
@@ -79,7 +79,7 @@ def train_pool(
             pool.add(_price(problem, support, pool.members))
         else:
             best = nnls(pool.gram, pool.right, pool.square).weights > 0.0
-            support = Support(problem, pool.members[best])  # all candidates were seen: what is possible at all
+            support = Fit(problem, pool.members[best])  # all candidates were seen: what is possible at all
             support.fit()
             break
         first = support.members
@@ -87,7 +87,7 @@ def train_pool(
     support.keep(prune(support.gram, support.right, support.square, tolerance**2 * support.square))
     support.fit()
     if support.error() > max(tolerance, before):  # what is left of squares is round-off where columns nearly depend
-        support = Support(problem, whole)
+        support = Fit(problem, whole)
         support.fit()
     return make_rule(support, "pool", tolerance)
 
@@ -98,7 +98,7 @@ def _places(members: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np
     return np.asarray(order[np.searchsorted(members, wanted, sorter=order)], np.int64)
 
 
-def _price(problem: Problem, support: Support, known: IntArray) -> NDArray[np.int64]:
+def _price(problem: Problem, support: Fit, known: IntArray) -> NDArray[np.int64]:
     """The candidates outside the pool along which the residual falls fastest."""
     slope = problem.gradient(support.residual())
     slope[known] = -np.inf

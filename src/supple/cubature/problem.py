@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.cubature.blocks import blocks
+from supple.cubature.blocks import column_blocks
 from supple.errors import TrainingError
 
 __all__ = ["NoForceError", "Problem", "fit_error", "unit_scales"]
@@ -74,6 +74,6 @@ def fit_error(problem: Problem, members: IntArray, weights: FloatArray) -> float
     """|A w - b| / |b|: the root of the mean square of the samples' relative errors."""
     b = problem.target()
     residual = -b
-    for block in blocks(len(members)):
+    for block in column_blocks(problem, len(members)):
         residual += weights[block] @ problem.columns(members[block])
     return float(np.linalg.norm(residual) / np.linalg.norm(b))

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from supple.cubature.blocks import blocks
+from supple.cubature.blocks import column_blocks, sample_blocks
 from supple.cubature.problem import IntArray, Problem, fit_error
 from supple.cubature.rule import Rule
 from supple.cubature.sketch import Sketch
 from supple.errors import SuppleWarning
 from supple.linalg.nnls import PIVOT, nnls
 
-__all__ = ["Support", "Trainer", "make_rule"]
+__all__ = ["Fit", "Support", "Trainer", "make_rule"]
 
 FloatArray = NDArray[np.float64]
 _NOTHING = 1e-12  # weights up to this are left out
@@ -31,8 +31,52 @@ class Trainer(Protocol):
     ) -> Rule: ...
 
 
-class Support:
-    """Candidates and the Gram matrix of their columns; grows and shrinks without making a column twice."""
+class Fit:
+    """Candidates with the Gram matrix of their columns on all equations; the columns never exist all at once.
+
+    Of a soft body they would take gigabytes, and the system more time to hand them out than the sums need.
+    """
+
+    def __init__(self, problem: Problem, members: IntArray) -> None:
+        self.problem, self.target = problem, problem.target()
+        self.square = float(self.target @ self.target)
+        self.members = np.asarray(members, np.int64)
+        count = len(members)
+        self.gram, self.right, self.weights = np.zeros((count, count)), np.zeros(count), np.zeros(count)
+        for block in sample_blocks(problem, count):
+            some = np.arange(problem.samples)[block]
+            columns = problem.columns(self.members, some)
+            self.gram += columns @ columns.T
+            self.right += columns @ problem.target(some)
+
+    def keep(self, which: NDArray[np.bool_]) -> None:
+        """Leave the other candidates out."""
+        if which.all():
+            return
+        self.members, self.right, self.weights = self.members[which], self.right[which], self.weights[which]
+        self.gram = self.gram[np.ix_(which, which)]
+
+    def fit(self) -> None:
+        """Give the candidates the weights that suit the equations best, and let go of those that come out zero."""
+        weights = _solve(self.gram, self.right)
+        self.weights = nnls(self.gram, self.right, self.square).weights if weights is None else weights
+        self.keep(self.weights > _NOTHING)
+
+    def residual(self) -> FloatArray:
+        """b - A w, (equations,)."""
+        left = self.target.copy()
+        for block in column_blocks(self.problem, len(self.members)):
+            left -= self.weights[block] @ self.problem.columns(self.members[block])
+        return left
+
+    def error(self) -> float:
+        """|A w - b| / |b|."""
+        return float(np.linalg.norm(self.residual()) / np.sqrt(self.square))
+
+
+class Support(Fit):
+    """Candidates with their columns, on all equations or on sketched ones; grows and shrinks without making a column
+    twice."""
 
     def __init__(self, problem: Problem, members: IntArray, sketch: Sketch | None = None) -> None:
         self.problem = problem
@@ -50,7 +94,7 @@ class Support:
         if self._sketch is None:
             return self.problem.columns(members)
         out = np.empty((len(members), self._sketch.size))
-        for block in blocks(len(members)):
+        for block in column_blocks(self.problem, len(members)):
             out[block] = self._sketch.apply(self.problem.columns(members[block]))
         return out
 
@@ -68,22 +112,11 @@ class Support:
         """Leave the other candidates out."""
         if which.all():
             return
-        self.members, self.columns, self.right = self.members[which], self.columns[which], self.right[which]
-        self.gram, self.weights = self.gram[np.ix_(which, which)], self.weights[which]
-
-    def fit(self) -> None:
-        """Give the candidates the weights that suit the equations best, and let go of those that come out zero."""
-        weights = _solve(self.gram, self.right)
-        self.weights = nnls(self.gram, self.right, self.square).weights if weights is None else weights
-        self.keep(self.weights > _NOTHING)
+        super().keep(which)
+        self.columns = self.columns[which]
 
     def residual(self) -> FloatArray:
-        """b - A w, (equations,)."""
         return np.asarray(self.target - self.weights @ self.columns)
-
-    def error(self) -> float:
-        """|A w - b| / |b|."""
-        return float(np.linalg.norm(self.residual()) / np.sqrt(self.square))
 
 
 def _solve(gram: FloatArray, right: FloatArray) -> FloatArray | None:
@@ -99,7 +132,7 @@ def _solve(gram: FloatArray, right: FloatArray) -> FloatArray | None:
     return np.asarray(weights) if (weights >= 0.0).all() else None
 
 
-def make_rule(support: Support, trainer: str, tolerance: float) -> Rule:
+def make_rule(support: Fit, trainer: str, tolerance: float) -> Rule:
     """The rule of a fitted support with its error recomputed; a warning when that is above the tolerance."""
     order = np.argsort(support.members)
     members, weights = support.members[order], support.weights[order]
