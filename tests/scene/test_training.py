@@ -304,6 +304,23 @@ def test_a_model_that_meets_the_tolerance_ends_the_training_whatever_was_tried_a
     assert model.facts["attempts"]["error"][-1] > TOLERANCE
 
 
+def test_a_training_whose_work_is_used_up_ends_with_the_best_model_and_says_so(
+    trained: tuple[Stage, ReducedModel, Path],
+) -> None:
+    heard = Heard()
+    stage = stage_of(training={"max_cases": 16, "budget": 1e-7}, method={"tolerance": 1e-5})
+    with pytest.warns(
+        SuppleWarning, match=r"work that rules may take was used up: raise training.budget \(now 1e-07\)"
+    ):
+        model = train_model(stage, cache=trained[2], listener=heard)
+    assert "rules: at most 1e+05 products" in heard.text
+    assert "100 full steps, at most 340 in 16 cases" in heard.text
+    assert (model.facts["limited_by"], model.facts["met"]) == ("training.budget", False)
+    assert (model.facts["cases"], len(model.facts["attempts"]["error"])) == (4, 1)
+    assert model.rule.size > 0
+    assert trained[1].facts["limited_by"] is None
+
+
 def test_energy_that_a_subspace_adds_falls_with_its_rank(trained: tuple[Stage, ReducedModel, Path]) -> None:
     stage, _, cache = trained
     cases, judges = draw(stage, 20, 20)
@@ -476,7 +493,7 @@ def test_remedies_name_what_limits(method: dict[str, Any], projection: float, sa
     stage = stage_of(method=method, training={"max_rank": 2})
     known = np.array([0.5, projection]) if "rank" not in method else np.array([0.5, projection, 0.01])
     span = Span(stage.body, np.zeros((3, 2)), np.ones(len(known)), known, np.zeros((1, 2)), "", ())
-    words = _find_remedy(attempt(0.4, 0.1, projection), stage.scene, span)
+    words = _find_remedy(attempt(0.4, 0.1, projection), None, stage.scene, span)
     assert re.search(said, words)
     assert not re.search(unsaid, words)
 

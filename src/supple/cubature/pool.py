@@ -7,6 +7,7 @@ and the best join it.
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.budget import affordable_candidates, is_spent, spend_fit
 from supple.cubature.forward import choose_forward
 from supple.cubature.problem import IntArray, Problem
 from supple.cubature.prune import prune
@@ -56,7 +57,7 @@ def train_pool(
     where the pool does not suffice after some rounds.
 
     The pool begins with `drawn` candidates for each number in a sample's answer; `together` and `most` are as for
-    `choose_forward`.
+    `choose_forward`. A budget of work (cubature/budget.py) allows fewer candidates and ends the rounds.
     """
     rows = len(problem.target())
     count = max(_CANDIDATES[0], (_CANDIDATES[1] if drawn is None else drawn) * rows // problem.samples)
@@ -66,12 +67,15 @@ def train_pool(
     early = _EARLY
     for _ in range(rounds):
         enough = (early * tolerance) ** 2 * pool.square
+        affordable = affordable_candidates(rows)
+        most = affordable if most is None else min(most, most if affordable is None else affordable)
         choice = choose_forward(
             pool.gram, pool.right, pool.square - enough, _places(pool.members, first), together=together, most=most
         )
         support = Fit(problem, pool.members[choice.columns])
         support.fit()
-        if is_within(support.error(), tolerance) or len(choice.columns) == most:
+        spend_fit(len(choice.columns), rows, len(pool.members))
+        if is_within(support.error(), tolerance) or len(choice.columns) == most or is_spent():
             break
         if choice.explained >= pool.square - enough:
             early *= 0.7  # the sketch was content with less than all equations are

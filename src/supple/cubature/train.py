@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.blocks import blocks
+from supple.cubature.budget import is_spent
 from supple.cubature.check import check_basis, check_rule, frequency_errors, pitch_excess
 from supple.cubature.element_problem import ElementProblem
 from supple.cubature.pool import train_pool
@@ -81,6 +82,8 @@ def train_rule(
             return rule
         drawn = sum(part.samples for part in forces)
         tries.append((excess, drawn, rule))
+        if is_spent():
+            break
         if rule.training_error < heldout_excess * tolerance and heldout_excess > 1.0 and drawn < enough:
             # It fits its samples, but they are too few
             forces.append(pose(draw_coordinates(basis, reach, drawn, rng)))

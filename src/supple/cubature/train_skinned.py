@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.cubature.brace import brace
+from supple.cubature.budget import is_spent
 from supple.cubature.check import check_basis, frequency_errors
 from supple.cubature.pool import train_pool
 from supple.cubature.problem import Problem, fit_error
@@ -160,6 +161,8 @@ def _improve(
         if is_within(off, tolerance):
             return rule
         tries.append((off, rule))
+        if is_spent():
+            break
         if len(parts) < _ROUNDS:
             parts.append(draw(sum(part.samples for part in parts)))
         else:

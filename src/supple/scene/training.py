@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.cubature.budget import Budget
 from supple.errors import SceneError, TrainingError
 from supple.method import RuledModel
 from supple.scene.cases import Case, case_steps, draw_cases, draw_judges, is_driven, scene_steps
@@ -21,10 +22,13 @@ from supple.scene.training_bones import BoneGuide, DomainGuide
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots, gather_snapshots, see_locally
 from supple.scene.training_pins import follow_pins
 from supple.scene.training_report import announce, tell_cases, tell_search
-from supple.scene.training_search import PROJECTION, Attempt, Clock, Trainer, pick_attempt
+from supple.scene.training_search import LOOSER, PROJECTION, TRIES, Attempt, Clock, Trainer, pick_attempt
 from supple.subspace import bone_domains
 
 __all__ = ["train_model"]
+
+
+PRODUCTS = 1e12  #: that training of rules may form where training.budget is 1: README's scenes take a thousandth
 
 
 def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener | None = None) -> RuledModel:
@@ -43,8 +47,9 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
         may_grow = lessons.drawn < table.most_cases
         if not may_grow or not span.is_thin(PROJECTION * method.accuracy, method.accuracy):
             attempts += lessons.search(span)
+            is_over = not may_grow or lessons.budget.left == 0.0
             fixed = method.rank is not None and method.elements is not None
-            if not may_grow or fixed or any(attempt.error <= method.accuracy for attempt in attempts):
+            if is_over or fixed or any(attempt.error <= method.accuracy for attempt in attempts):
                 break
         listener.say(f"{len(lessons.cases)} training cases do not teach enough: more")
         span = lessons.extend(min(2 * lessons.drawn, table.most_cases))
@@ -55,7 +60,7 @@ def train_model(stage: Stage, *, cache: Path | None = None, listener: Listener |
             'training.strength, or use method.name = "full".'
         )
     cases = tell_cases(stage, lessons.cases, lessons.heldout, lessons.train)
-    facts = {**tell_search(stage, span, attempts, best, clock), **cases}
+    facts = {**tell_search(stage, span, attempts, best, clock), **cases, "limited_by": lessons.tell_limit(best)}
     announce(best, facts, stage.scene, listener.say, span)
     return replace(best.model, error=best.error, facts=facts)
 
@@ -70,6 +75,8 @@ class _Lessons:
         period = 2.0 * np.pi / float(np.sqrt(self._modes.importance[0]))
         self._steps, self._heldout_steps = case_steps(stage, period)
         self._posed = draw_pose_case(stage)
+        self.budget = Budget(stage.scene.training.budget * PRODUCTS)
+        """Of the training of rules."""
         self._tell_plan()
         self.cases: list[Case] = []
         self.drawn = 0
@@ -85,6 +92,12 @@ class _Lessons:
         say(
             f"training on {table.cases} cases of {self._steps} steps, judged by {table.heldout} of "
             f"{self._heldout_steps}, in full space"
+        )
+        steps = table.cases * self._steps + table.heldout * self._heldout_steps
+        most = table.most_cases * self._steps + table.heldout * self._heldout_steps
+        say(
+            f"that is {steps} full steps, at most {most} in {table.most_cases} cases; models that are tried: at most "
+            f"{TRIES + LOOSER} for a number of cases; rules: at most {self.budget.tell()}"
         )
         if self._heldout_steps < whole:
             say(f"judged on {self._heldout_steps} of {whole} steps of the scene: errors may grow after that")
@@ -112,7 +125,16 @@ class _Lessons:
     def search(self, span: Span) -> Sequence[Attempt]:
         """Models tried in these subspaces."""
         guide, say = self._guide, self._listener.say
-        return Trainer(self._stage, span, guide, self.train, self.heldout, self._clock, say).search()
+        return Trainer(self._stage, span, guide, self.train, self.heldout, self._clock, say, self.budget).search()
+
+    def tell_limit(self, best: Attempt) -> str | None:
+        """What ended the training before the tolerance was met; None where it was met."""
+        table = self._stage.scene.training
+        if best.error <= self._stage.scene.method.accuracy:
+            return None
+        if self.budget.left == 0.0:
+            return "training.budget"
+        return "training.max_cases" if self.drawn >= table.most_cases else "search"
 
 
 def _find_guide(stage: Stage, folder: Path | None, listener: Listener) -> Guide:

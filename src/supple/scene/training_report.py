@@ -86,16 +86,18 @@ def announce(best: Attempt, facts: dict[str, Any], scene: Scene, say: Callable[[
     if not facts["met"]:
         warnings.warn(
             f"the error on held-out cases is {100 * error:.3g} % where {100 * tolerance:.3g} % was asked for, and "
-            f"{_find_remedy(best, scene, span)}.",
+            f"{_find_remedy(best, facts['limited_by'], scene, span)}.",
             SuppleWarning,
             stacklevel=3,
         )
 
 
-def _find_remedy(best: Attempt, scene: Scene, span: Span) -> str:
+def _find_remedy(best: Attempt, limit: str | None, scene: Scene, span: Span) -> str:
     """What limits the error of a model, and the keys that would lower it."""
     method, rank = scene.method, best.rank
     more = f"training.cases (now {scene.training.cases})"
+    if limit == "training.budget":
+        return f"the work that rules may take was used up: raise training.budget (now {scene.training.budget:g})"
     if best.projection > 0.5 * best.error:
         why = f"the subspace misses {100 * best.projection:.3g} % of them: raise "
         if method.rank is not None and rank < len(span.singular) and span.missed[-1] < STALLED * best.projection:

@@ -18,6 +18,7 @@ from supple.cubature import (
     train_pool,
     train_rule,
 )
+from supple.cubature.budget import is_spent
 from supple.elastic import Body
 from supple.errors import SuppleWarning
 from supple.scene.training_motion import Snapshots
@@ -80,7 +81,7 @@ def _train_about(
     for _ in range(ROUNDS):
         problem = forces[0] if len(forces) == 1 else StackedProblem(forces)
         rule = check_rule(train_pool(problem, tolerance, rng), body, basis, heldout)
-        if (rule.heldout_error or 0.0) <= tolerance:
+        if (rule.heldout_error or 0.0) <= tolerance or is_spent():
             break
         forces.append(pose(sum(part.samples for part in forces)))
     return rule

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.cubature.budget import Budget, limit_work
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
 from supple.method import RuledModel
 from supple.scene.cases import play_case
@@ -20,7 +21,7 @@ from supple.scene.training_basis import Span, check_rank
 from supple.scene.training_motion import Guide, LocalMotion, Snapshots
 from supple.subspace import Basis
 
-__all__ = ["PROJECTION", "STALLED", "Attempt", "Clock", "Trainer", "pick_attempt"]
+__all__ = ["LOOSER", "PROJECTION", "STALLED", "TRIES", "Attempt", "Clock", "Trainer", "pick_attempt"]
 
 FloatArray = NDArray[np.float64]
 
@@ -73,6 +74,7 @@ class Trainer:
     heldout: Sequence[LocalMotion]
     clock: Clock
     say: Callable[[str], None]
+    budget: Budget  #: of the rules
 
     def search(self) -> list[Attempt]:
         """Attempts, the last of which meets the tolerance at the least cost found; or else as many as are allowed.
@@ -88,7 +90,8 @@ class Trainer:
             attempts.append(self._try(method.rank or self.span.rank_for(miss, EXCESS * miss), aim))
             if attempts[-1].error <= method.accuracy:
                 return attempts + (self._give_back(attempts[-1]) if len(attempts) > 1 else [])
-            if (method.rank is not None and method.elements is not None) or _has_stalled(attempts):
+            is_fixed = method.rank is not None and method.elements is not None
+            if is_fixed or _has_stalled(attempts) or self.budget.left == 0.0:
                 break
             share = float(np.clip(MARGIN * method.accuracy / attempts[-1].error, *TIGHTER))
             if len(attempts) > 1 and not _has_gained(attempts, 1):
@@ -99,9 +102,10 @@ class Trainer:
     def _give_back(self, met: Attempt) -> list[Attempt]:
         """Attempts with ever looser rules in the same subspace, up to the first that is not good enough."""
         attempts: list[Attempt] = []
-        while len(attempts) < LOOSER and 2.0 * met.aim <= FORCES * self.stage.scene.method.accuracy:
+        accuracy = self.stage.scene.method.accuracy
+        while len(attempts) < LOOSER and self.budget.left > 0.0 and 2.0 * met.aim <= FORCES * accuracy:
             attempts.append(self._try(met.rank, 2.0 * met.aim))
-            if attempts[-1].error > self.stage.scene.method.accuracy:
+            if attempts[-1].error > accuracy:
                 break
             met = attempts[-1]
         return attempts
@@ -110,7 +114,7 @@ class Trainer:
         """A model of this rank with a rule to this tolerance, and its error."""
         with self.clock.phase("basis"):
             basis, coordinates = self.span.basis(rank)
-        with self.clock.phase("rule"):
+        with self.clock.phase("rule"), limit_work(self.budget):
             model = self._make_model(basis, coordinates, aim)
         with self.clock.phase("check"):
             error = max(self._error(model, motion) for motion in self.heldout)

@@ -93,6 +93,13 @@ class TrainingTable(Section):
     cache: Annotated[str | None, FILE] = Field(
         default=None, description="folder where finished runs are kept (default: `NAME.training` beside the scene)"
     )
+    budget: float = Field(
+        default=1.0,
+        gt=0,
+        le=1e6,
+        description="work that the training of rules may take, times the usual (1e12 products, about 100 s on a core); "
+        "it ends with the best model found",
+    )
     max_rank: int = Field(default=150, ge=1, le=2000, description="rank beyond which accuracy is not sought")
 
     @property
