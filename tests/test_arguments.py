@@ -11,9 +11,22 @@ from supple.contact import Box, Capsule, ContactSettings, MeshCollider, Plane, S
 from supple.elastic import Body, Damping, Pins
 from supple.errors import ArgumentError, MaterialError, MeshError, SuppleError
 from supple.material import MATERIALS, ArrudaBoyce, StableNeoHookean
-from supple.mesh import TetMesh, TriMesh
-from supple.method import FullSolver
-from supple.rig import Bend, BlendShapes, Influences, Motion, PoseSpace, Skeleton, SkinnedRig, Wire
+from supple.mesh import TetMesh, TriMesh, tetrahedralise
+from supple.method import FullSolver, ProjectiveSolver, ReducedSolver
+from supple.rig import (
+    Bend,
+    BlendShapes,
+    Chain,
+    Influences,
+    Motion,
+    PoseSpace,
+    Skeleton,
+    SkinnedRig,
+    Stack,
+    Wire,
+    heat_weights,
+    keyframes,
+)
 from supple.shape import make_shape
 from supple.solve import (
     AddPin,
@@ -60,6 +73,26 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: TetMesh(MESH.vertices * np.nan, MESH.tets), "TetMesh(vertices): got numbers that are not finite"),
     (lambda: TriMesh([[0, 0, 0], [1, 0]], [[0, 1, 2]]), "TriMesh(vertices): got rows of different lengths"),
     (lambda: TriMesh(np.eye(3), [[0, 1, 3]]), "TriMesh(triangles): triangle 0 uses vertex 3; the last is 2."),
+    (lambda: tetrahedralise("a.obj", elements=9), "tetrahedralise(surface): got a path; want a TriMesh. Use supple.io"),
+    (lambda: tetrahedralise(MESH.surface(), elements=1.5), "elements: got 1.5; want a whole number of tets wanted."),
+    (lambda: make_shape(3), "make_shape(name): got 3; want the name of a shape."),
+    (lambda: make_shape("beam", 4, length="long"), 'make_shape(length): got "long"; want a number.'),
+    (lambda: MESH.scaled("big"), 'TetMesh.scaled(factor): got "big"; want a finite number above 0.'),
+    (lambda: MESH.transformed(2.0), "TetMesh.transformed(matrix): got shape (); want (3, 3)."),
+    (lambda: StableNeoHookean().psi(np.eye(2)), "F: got shape (2, 2); want (..., 3, 3)."),
+    (lambda: BODY.energy(MESH.vertices[:3]), f"Body(x): got shape (3, 3); want ({N}, 3) [m]."),
+    (lambda: ProjectiveSolver(BODY), "body: got Body; want a ProjectiveBody. Use ProjectiveBody.from_body."),
+    (lambda: ProjectiveBody.from_body(MESH), "ProjectiveBody.from_body(body): got TetMesh; want a Body."),
+    (lambda: ReducedSolver(BODY, "a.npz"), "model: got a path; want a ReducedModel. Use supple.io.load_model."),
+    (lambda: FullSolver(BODY, contact=0.3), "contact: got 0.3; want ContactSettings."),
+    (lambda: heat_weights("a.msh", SKELETON), "mesh: got a path; want a TetMesh. Use supple.io.load_mesh."),
+    (lambda: Chain("arm", "a", "b"), 'Chain(skeleton): got "arm"; want a Skeleton. Use Skeleton.of.'),
+    (lambda: Stack(SKELETON, SKELETON), "Stack(below): got Skeleton; want a rig with vertices"),
+    (lambda: keyframes(SKELETON, {0.0: {"a": "up"}}), "pose_from('a'): got \"up\"; want ()."),
+    (lambda: keyframes(SKELETON, [1.0]), "keyframes(keys): got list; want poses by time."),
+    (lambda: Grab("g", (1,), (0.5, 0.5), (0, 0, 0), 1.0), "Grab(weights): got 2; want one for each of 1 vertices."),
+    (lambda: ContactSettings(self_contact="yes"), 'ContactSettings(self_contact): got "yes"; want True or False.'),
+    (lambda: Pins.merge([LEFT]), f"Pins.merge(parts[0]): got shape ({N},); want Pins. Use Pins.of."),
     (lambda: StableNeoHookean(5e3, 0.45), "StableNeoHookean(): takes keywords, such as young=1e5."),
     (lambda: ArrudaBoyce(5e3), "ArrudaBoyce(): takes keywords, such as shear=5e3."),
     (lambda: StableNeoHookean(youngs=5e3), 'StableNeoHookean(): no argument "youngs"; did you mean "young"?'),

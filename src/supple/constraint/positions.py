@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.arguments import as_indices
+from supple.arguments import as_floats, as_indices
 from supple.constraint.checks import each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
@@ -39,6 +39,7 @@ class Positions(Constraint):
     @classmethod
     def build(cls, rest: FloatArray, vertices: ArrayLike, stiffness: ArrayLike) -> "Positions":
         """Vertices (e,) drawn to where they are at `rest` [m], (n, 3), by springs of stiffness k [N/m]."""
+        rest = as_floats(rest, "Positions.build(rest)", ("n", 3), unit="m")
         drawn = as_indices(vertices, "Positions.build(vertices)", len(rest))[:, None]
         stiffness = each(stiffness, len(drawn), "Positions.build(stiffness)", "N/m")
         stencils = Stencils(drawn, np.ones((len(drawn), 1, 1)), np.ones(len(drawn)))

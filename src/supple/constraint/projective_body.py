@@ -17,6 +17,7 @@ from supple.elastic import Body, Damping, Pins
 from supple.errors import MaterialError, MeshError
 from supple.material import Corotational
 from supple.mesh import TriMesh
+from supple.mesh.checks import read_instead
 
 __all__ = ["ProjectiveBody", "Shell"]
 
@@ -90,6 +91,7 @@ class ProjectiveBody:
         It is co-rotational with the Lamé constants of the body's materials, or has these `own_materials` themselves;
         then a solver should remember some iterations (`history`).
         """
+        check_type(body, "ProjectiveBody.from_body(body)", Body, "a Body", "Use Body.build.")
         mesh, mass = body.mesh, body.mass
         surface = TriMesh(mesh.vertices, mesh.surface_triangles())
         constraints = _own_materials(body) if own_materials else _corotational(body)
@@ -102,6 +104,8 @@ class ProjectiveBody:
         cls, mesh: TriMesh, shell: Shell, pins: Pins | None = None, damping: Damping | None = None
     ) -> "ProjectiveBody":
         """A surface that is all there is of the body."""
+        check_type(mesh, "ProjectiveBody.shell(mesh)", TriMesh, "a TriMesh", read_instead(mesh))
+        check_type(shell, "ProjectiveBody.shell(shell)", Shell, "a Shell, such as Shell(thickness=1e-3)")
         constraints, mass = shell.constraints(mesh), shell.mass(mesh)
         if not (mass > 0.0).all():
             lone = int(np.argmin(mass))

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats
 from supple.constraint.checks import check_limits, each
 from supple.constraint.constraint import Constraint
 from supple.constraint.kernels import DISTANCE, PARAMETERS, PROJECTION, VALUE
@@ -43,6 +44,7 @@ class Springs(Constraint):
         cls, rest: FloatArray, edges: ArrayLike, stiffness: ArrayLike, limits: tuple[float, float] = (1.0, 1.0)
     ) -> "Springs":
         """Springs of stiffness k [N/m] along edges (e, 2), free within `limits` of their lengths at `rest` [m]."""
+        rest = as_floats(rest, "Springs.build(rest)", ("n", 3), unit="m")
         pairs = check_cells(edges, 2, len(rest), "spring")
         stiffness = each(stiffness, len(pairs), "Springs.build(stiffness)", "N/m")
         check_limits("Springs.build(limits)", limits, ropes=True)

@@ -40,6 +40,9 @@ class ContactSettings:
     """Whether a scene's run checks every step for crossings; a solver alone does not: see `check_step` of ccd.py."""
 
     def __post_init__(self) -> None:
+        for name in ("self_contact", "rules", "edges", "ccd"):
+            check_type(getattr(self, name), f"ContactSettings({name})", (bool, np.bool_), "True or False")
+        check_type(self.ignored, "ContactSettings(ignored)", (tuple, list), "pairs of sets of vertices")
         rubbing = "0 for none, seldom above 1."
         check_number(self.friction, "ContactSettings(friction)", least=0.0, remedy=rubbing)
         check_number(self.restitution, "ContactSettings(restitution)", least=0.0, most=1.0)

@@ -156,6 +156,7 @@ class Body:
 
         A body that stiffens must know of which `pose` they are, (p,).
         """
+        positions = self._places(positions)
         rest = replace(self, parts=tuple(part.with_rest(positions, name) for part in self.parts), stiffening=None)
         if self.stiffening is None:
             return rest
@@ -166,13 +167,19 @@ class Body:
     def _scaled(self, factors: FloatArray) -> tuple[Elements, ...]:
         return tuple(part.with_stiffness(factors[part.ids]) for part in self.parts)
 
+    def _places(self, x: FloatArray) -> FloatArray:
+        """The positions x [m] as loops take them: those of another mesh would be read past their end."""
+        if isinstance(x, np.ndarray) and x.shape == self.mesh.vertices.shape and x.dtype == np.float64:
+            return x
+        return as_floats(x, "Body(x)", self.mesh.vertices.shape, unit="m", finite=False)
+
     def energy(self, x: FloatArray) -> float:
         """Elastic energy [J] at positions x [m]."""
-        return elastic_energy(self.parts, x)
+        return elastic_energy(self.parts, self._places(x))
 
     def forces(self, x: FloatArray) -> FloatArray:
         """Elastic forces on the vertices [N], shape (n, 3)."""
-        return -elastic_gradient(self.parts, x)
+        return -elastic_gradient(self.parts, self._places(x))
 
     def jacobians(self, x: FloatArray) -> FloatArray:
         """Volume ratio J of every tet, (m,); negative where it is inverted."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.arguments import as_indices, refuse, remember
+from supple.arguments import as_indices, check_type, refuse, remember
 
 __all__ = ["Pins"]
 
@@ -56,6 +56,8 @@ class Pins:
     def merge(cls, parts: Iterable["Pins"]) -> "Pins":
         """All of them: an axis is held where any part holds it."""
         parts = list(parts)
+        for number, one in enumerate(parts):
+            check_type(one, f"Pins.merge(parts[{number}])", Pins, "Pins", "Use Pins.of.")
         if not parts:
             return cls.none()
         vertices, place = np.unique(np.concatenate([p.vertices for p in parts]), return_inverse=True)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import describe, refuse
 from supple.linalg.small import clamp_symmetric
 from supple.material.response import Response, specialise
 
@@ -91,7 +92,12 @@ def _compiled(template: Any, response: Response) -> Any:
 
 
 def _rows(F: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
-    array = np.asarray(F, dtype=np.float64)
+    try:
+        array = np.asarray(F, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse("F", describe(F), "(..., 3, 3)")
+    if array.shape[-2:] != (3, 3):
+        refuse("F", f"shape {array.shape}", "(..., 3, 3)")
     return np.ascontiguousarray(array.reshape(-1, 9)), array.shape[:-2]
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.arguments import as_integers
+from supple.arguments import as_integers, describe, refuse
 from supple.errors import MeshError
 
 __all__ = ["as_corners", "check_cells", "check_size", "check_vertices", "drop_unused", "plural", "read_instead"]
@@ -81,6 +81,8 @@ def check_size(resolution: int | None, elements: int | None) -> tuple[int, bool]
         size, name, meaning = elements, "elements", "tets wanted"
     else:
         raise MeshError("the size of the mesh is not clear; give either resolution or elements.")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer):
+        refuse(name, describe(size), f"a whole number of {meaning}", error=MeshError)
     if not 1 <= size <= _LARGEST[name]:
         raise MeshError(f"{name} = {size} makes no mesh; give the number of {meaning}, from 1 to {_LARGEST[name]:,}.")
     return int(size), name == "elements"

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supple.arguments import as_floats, as_integers, check_type, remember
+from supple.arguments import as_floats, as_integers, check_number, check_type, remember
 from supple.errors import MeshError
 from supple.mesh.adjacency import TET_FACES, match_tet_faces, vertex_graph, vertex_labels
 from supple.mesh.checks import as_corners, check_cells, check_vertices, drop_unused, plural, read_instead
@@ -132,19 +132,18 @@ class TetMesh:
 
     def transformed(self, matrix: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> TetMesh:
         """The mesh with every vertex x moved to matrix @ x + offset; the matrix may mirror."""
-        linear = np.asarray(matrix, dtype=np.float64)
-        usable = linear.shape == (3, 3) and bool(np.isfinite(linear).all())
-        determinant = float(np.linalg.det(linear)) if usable else 0.0
+        linear = as_floats(matrix, "TetMesh.transformed(matrix)", (3, 3), error=MeshError)
+        shift = as_floats(offset, "TetMesh.transformed(offset)", (3,), unit="m", error=MeshError)
+        determinant = float(np.linalg.det(linear))
         if determinant == 0.0:
             raise MeshError("the transform flattens the mesh; give an invertible 3 x 3 matrix.")
         tets = self.tets if determinant > 0 else np.ascontiguousarray(self.tets[:, [0, 1, 3, 2]])
-        vertices = self.vertices @ linear.T + np.asarray(offset, dtype=np.float64)
+        vertices = self.vertices @ linear.T + shift
         return replace(self, vertices=vertices, tets=tets)
 
     def scaled(self, factor: float) -> TetMesh:
         """The mesh with all positions multiplied by `factor`, which is above 0."""
-        if not (np.isfinite(factor) and factor > 0):
-            raise MeshError(f"scale {factor} makes no mesh; give a finite number above 0.")
+        check_number(factor, "TetMesh.scaled(factor)", above=0.0, error=MeshError)
         return replace(self, vertices=self.vertices * factor)
 
 

@@ -8,7 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.mesh.checks import plural
+from supple.arguments import describe, refuse
+from supple.errors import MeshError
+from supple.mesh.checks import plural, read_instead
 from supple.mesh.stuffing import stuff
 from supple.mesh.tetmesh import TetMesh
 from supple.mesh.trimesh import TriMesh
@@ -42,6 +44,8 @@ def tetrahedralise(
     pieces with less than the share `keep` of the largest piece's volume are dropped.
     """
     if not isinstance(surface, TriMesh):
+        if not (callable(surface) and hasattr(surface, "bounds")):
+            refuse("tetrahedralise(surface)", describe(surface), "a TriMesh", read_instead(surface), MeshError)
         return stuff(surface, surface.bounds(), resolution, elements, keep=keep)
     solid = SurfaceDistance(surface)
     mesh = stuff(solid, solid.bounds(), resolution, elements, keep=keep, steepness=solid.steepness)

@@ -4,25 +4,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.arguments import check_number, check_type, refuse
+from supple.constraint import ProjectiveBody
+from supple.contact.settings import ContactSettings
 from supple.elastic import Body, Pins
 from supple.errors import SceneError
 from supple.rig import Rig
 from supple.solve.inputs import Inputs, Moment
 from supple.solve.integrator import INTEGRATORS
 
-__all__ = ["check_settings", "check_skipping", "check_step", "check_targets", "refuse_other_pins"]
+__all__ = ["check_projective", "check_settings", "check_skipping", "check_step", "check_targets", "refuse_other_pins"]
 
 
-def check_settings(body: Body, integrator: str, tolerance: float) -> None:
-    """Refuse what is no body, an integrator that is not known and a tolerance that is none."""
+def check_settings(body: Body, integrator: str, tolerance: float, contact: ContactSettings | None) -> None:
+    """Refuse what is no body or contact, an integrator that is not known and a tolerance that is none."""
     check_type(body, "body", Body, "a Body", "Use Body.build.")
+    _check_contact(contact)
     if integrator not in INTEGRATORS:
         raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
     check_number(tolerance, "tolerance", above=0.0, below=1.0, remedy="1e-4 gives four digits.")
 
 
+def check_projective(body: ProjectiveBody, time_step: float, contact: ContactSettings | None) -> None:
+    """Refuse what is no body of constraints, no length of a step and no contact."""
+    check_type(body, "body", ProjectiveBody, "a ProjectiveBody", "Use ProjectiveBody.from_body.")
+    check_number(time_step, "time_step", above=0.0, unit="s", remedy="0.01 gives 100 steps a second.")
+    _check_contact(contact)
+
+
+def _check_contact(contact: ContactSettings | None) -> None:
+    if contact is not None:
+        check_type(contact, "contact", ContactSettings, "ContactSettings", "such as ContactSettings(friction=0.3).")
+
+
 def check_step(inputs: Inputs, pins: Pins) -> None:
     """Refuse a step that does not go forward, and one whose targets are not those of the pins."""
+    check_type(inputs, "inputs", Inputs, "Inputs(begin, end)")
     for name, moment in (("begin", inputs.begin), ("end", inputs.end)):
         check_targets(moment, pins, name)
     if not inputs.duration > 0.0:

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from supple.arguments import check_type
 from supple.errors import SuppleWarning
 from supple.mesh import SurfaceDistance, TetMesh, TriMesh, edge_lengths
+from supple.mesh.checks import read_instead
 from supple.rig.skeleton import Skeleton
 
 __all__ = ["TIE", "bone_distances", "seat_bones", "warn_outside"]
@@ -52,6 +54,8 @@ def seat_bones(mesh: TetMesh, skeleton: Skeleton) -> tuple[NDArray[np.bool_], ND
 
 def warn_outside(mesh: TetMesh, skeleton: Skeleton) -> None:
     """Warn of the bones that lie outside the body altogether; its cavities are inside."""
+    check_type(mesh, "mesh", TetMesh, "a TetMesh", read_instead(mesh))
+    check_type(skeleton, "skeleton", Skeleton, "a Skeleton", "Use Skeleton.of.")
     points, bone = _sample(skeleton, np.full(len(skeleton), _SAMPLES))
     away = np.full(len(skeleton), np.inf)
     np.minimum.at(away, bone, SurfaceDistance(_outer_surface(mesh))(points))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from supple.arguments import as_floats, refuse
+from supple.arguments import as_floats, check_type, refuse
 from supple.errors import SceneError
 from supple.rig.skeleton import Skeleton
 
@@ -41,6 +41,7 @@ class Chain:
 
         A hinge is a joint with two entries between 0 and 0.
         """
+        check_type(skeleton, "Chain(skeleton)", Skeleton, "a Skeleton", "Use Skeleton.of.")
         self._skeleton = skeleton
         self.joints = _list_joints(skeleton, begin, end)
         self._free = np.array([skeleton.names[k] not in (limits or {}) for k in self.joints])

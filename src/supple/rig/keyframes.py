@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from supple.arguments import as_floats, check_type
 from supple.errors import SceneError, SuppleWarning
 from supple.rig.key_curve import Between
 from supple.rig.motion import Motion, Posed, turn_columns
@@ -33,7 +34,7 @@ def pose_from(rig: Posed, settings: Mapping[str, Setting]) -> FloatArray:
     pose = np.array(rig.neutral, np.float64)
     for name, value in settings.items():
         columns = _find(rig, name)
-        given = np.atleast_1d(value.as_rotvec() if isinstance(value, Rotation) else np.asarray(value, np.float64))
+        given = np.atleast_1d(_numbers(name, value))
         if given.shape != columns.shape:
             raise SceneError(f"'{name}' is set by {len(columns)} number(s), not {given.size}: correct its value.")
         if not np.isfinite(given).all():
@@ -49,6 +50,7 @@ def keyframes(rig: Posed, keys: Mapping[float, Mapping[str, Setting]], between: 
 
     A control without any key stays neutral. Two keys more than half a turn apart are joined the short way round.
     """
+    check_type(keys, "keyframes(keys)", Mapping, "poses by time")
     if not keys:
         raise SceneError("the motion has no keys: give at least one time with a pose.")
     times = sorted(float(time) for time in keys)
@@ -67,6 +69,13 @@ def keyframes(rig: Posed, keys: Mapping[float, Mapping[str, Setting]], between: 
         columns = _find(rig, name)
         poses[:, columns] = alone.sampled(fine)[:, columns]
     return Motion.of(rig, fine, poses)
+
+
+def _numbers(name: str, value: Setting) -> FloatArray:
+    """What a joint or control is set to: angles or a number, (3,) or ()."""
+    if isinstance(value, Rotation):
+        return np.asarray(value.as_rotvec())
+    return as_floats(value, f"pose_from('{name}')", ("k",) if np.ndim(value) else (), finite=False)
 
 
 def _find(rig: Posed, name: str) -> NDArray[np.intp]:
@@ -90,7 +99,7 @@ def _warn_of_long_turns(rig: Posed, keys: Mapping[float, Mapping[str, Setting]])
         for name, value in keys[time].items():
             if len(_find(rig, name)) < 3 or isinstance(value, Rotation):
                 continue
-            angles = np.asarray(value, np.float64)
+            angles = _numbers(name, value)
             if name in last and np.shape(angles) == (3,) and np.abs(angles - last[name]).max() >= 180.0:
                 warnings.warn(
                     f"joint '{name}' turns by half a turn or more up to its key at {time:g} s and will go the short "

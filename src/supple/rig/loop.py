@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import check_type
 from supple.errors import SceneError
 from supple.rig.motion import Motion
 
@@ -25,6 +26,7 @@ def looped(
     Travel of the root along the ground (two of its .tx, .ty, .tz) goes on each time round, or is taken out at a steady
     rate; everything else, height and heading too, returns to where it began.
     """
+    check_type(motion, "looped(motion)", Motion, "a Motion", "Use Motion.of.")
     if len(motion.times) < 2 or motion.gain is not None:
         raise SceneError("only a motion of two or more keys that is not a loop yet can be looped: cut one first.")
     if not 0.0 <= blend <= motion.duration:

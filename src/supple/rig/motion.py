@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from supple.arguments import as_floats, refuse
+from supple.arguments import as_floats, describe, refuse
 from supple.errors import SceneError
 from supple.rig.key_curve import BETWEEN, Between, KeyCurve
 
@@ -60,6 +60,8 @@ class Motion:
         cls, rig: Posed, times: ArrayLike, poses: ArrayLike, between: Between | Sequence[Between] = "spline"
     ) -> Motion:
         """A checked motion of a rig or skeleton from an array of poses, (k, p), at increasing times [s], (k,)."""
+        if not hasattr(rig, "controls"):
+            refuse("Motion.of(rig)", describe(rig), "a rig or a Skeleton")
         controls = tuple(rig.controls)
         when = np.array(as_floats(times, "Motion.of(times)", ("k",), unit="s", finite=False))
         if not len(when):

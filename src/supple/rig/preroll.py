@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supple.arguments import as_floats, check_type
 from supple.errors import SceneError
 from supple.rig.key_curve import Between
 from supple.rig.motion import Motion
@@ -23,7 +24,8 @@ def preroll(motion: Motion, neutral: ArrayLike, seconds: float, run_up: float = 
     `run_up` seconds lead from that stop into the motion's own velocity and acceleration; without them a motion that
     begins moving begins with a jolt.
     """
-    pose = np.asarray(neutral, np.float64)
+    check_type(motion, "preroll(motion)", Motion, "a Motion", "Use Motion.of.")
+    pose = as_floats(neutral, "preroll(neutral)", ("p",))
     if pose.shape != motion.poses[0].shape:
         raise SceneError(f"the neutral pose has {pose.size} numbers, the motion {motion.poses.shape[1]}: give as many.")
     if not 0.0 <= run_up < seconds:

@@ -5,6 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import describe, refuse
 from supple.errors import SceneError
 from supple.rig.pose import check_pose
 from supple.rig.rig import Rig
@@ -31,6 +32,9 @@ class Stack:
     """The rig below moves the vertices, the layer what comes out; a pose is that of the one, then of the other."""
 
     def __init__(self, below: Rig, above: Layer) -> None:
+        for name, one in (("below", below), ("above", above)):
+            if not hasattr(one, "rest"):
+                refuse(f"Stack({name})", describe(one), "a rig with vertices, such as a SkinnedRig or a Bend")
         if len(below.rest) != len(above.rest):
             raise SceneError(
                 f"a deformer of {len(above.rest)} vertices cannot stand on a rig of {len(below.rest)}: "

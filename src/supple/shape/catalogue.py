@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.arguments import check_type
 from supple.errors import SceneError
 from supple.mesh import TetMesh, fill_box, tetrahedralise
 from supple.shape import ape, arm, bear, creature, figure, finger, hand, head, walker
@@ -116,6 +117,8 @@ SHAPES: dict[str, Shape] = {
 
 def make_shape(name: str, resolution: int | None = None, elements: int | None = None, **size: float) -> TetMesh:
     """Tets of a built-in shape; for an unknown name or size, a SceneError suggests the nearest known one."""
+    for key, value in size.items():
+        check_type(value, f"make_shape({key})", (int, float, np.number), "a number")
     return _find(name).mesh(resolution, elements, **size)
 
 
@@ -125,6 +128,7 @@ def make_character(name: str, **size: float) -> Character:
 
 
 def _find(name: str) -> Shape:
+    check_type(name, "make_shape(name)", str, "the name of a shape", "such as 'beam'.")
     key = name.lower()
     if key not in SHAPES:
         raise SceneError(f"there is no shape '{name}'; {_suggest(key, SHAPES)}")

@@ -89,6 +89,11 @@ class Grab(_Checked):
     stiffness: float
     """[N/m]"""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.weights) != len(self.vertices):
+            refuse("Grab(weights)", f"{len(self.weights)}", f"one for each of {len(self.vertices)} vertices")
+
 
 @dataclass(frozen=True)
 class Move(_Checked):

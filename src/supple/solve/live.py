@@ -69,8 +69,6 @@ class Live:
                 return replace(self, throttle=value)
             case Grab():
                 _check_vertices(event.vertices, len(x))
-                if len(event.vertices) != len(event.weights):
-                    raise SceneError("a grab needs one weight for each vertex: correct the event.")
                 return replace(self, grabs=(*(g for g in self.grabs if g.name != event.name), event))
             case Move(name, target):
                 grabs = tuple(replace(g, target=target) if g.name == name else g for g in self.grabs)

@@ -82,7 +82,7 @@ class CondensationSolver:
         out of balance, as far about it as an `accuracy` of patches relative to the displacement takes ("error"); or one
         of your own, which also says what returns.
         """
-        check_settings(body, integrator, tolerance)
+        check_settings(body, integrator, tolerance, contact)
         if integrator == "newmark":
             raise SceneError('condensation knows no integrator "newmark": use "implicit_euler" or "static".')
         free = not len(body.pins.vertices)

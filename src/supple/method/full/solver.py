@@ -69,7 +69,7 @@ class FullSolver:
         So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones,
         `anchors` tie flesh to them by springs.
         """
-        check_settings(body, integrator, tolerance)
+        check_settings(body, integrator, tolerance, contact)
         if linear_solver not in LINEAR_SOLVERS:
             raise SceneError(f"linear_solver {linear_solver!r} is not known: use one of {', '.join(LINEAR_SOLVERS)}.")
         self.body = body

@@ -17,8 +17,8 @@ from supple.constraint import ProjectiveBody
 from supple.contact.collider import Collider
 from supple.contact.pressing import Pressing
 from supple.contact.settings import ContactSettings
-from supple.errors import ConvergenceError, SceneError
-from supple.method.checks import check_step
+from supple.errors import ConvergenceError
+from supple.method.checks import check_projective, check_step
 from supple.method.hyperreduced.clusters import ClusterLoop
 from supple.method.hyperreduced.energy import SampledEnergy
 from supple.method.hyperreduced.loads import Loads
@@ -63,8 +63,7 @@ class HyperReducedSolver:
         of another length is prepared when it comes. `iterations`, `max_iterations` and `convergence` are as for
         `ProjectiveSolver`; `precision` is that of the iterations. The placements of `colliders` come with each moment;
         so many `candidates` among the surface's vertices touch them."""
-        if not time_step > 0.0:
-            raise SceneError(f"time_step = {time_step:g} makes no sense: give seconds above 0.")
+        check_projective(body, time_step, contact)
         self.body, self.stopping = body, Stopping.of(iterations, max_iterations, convergence)
         self._precision: type[np.floating[Any]] = np.float32 if precision == "single" else np.float64
         self.model = model or prepare_spaces(body)

@@ -64,7 +64,7 @@ class PoseSpaceSolver:
         A step for which so many stiffness matrices do not suffice is taken as it is, for its time is up; its report
         says that it has not converged.
         """
-        check_settings(body, integrator, tolerance)
+        check_settings(body, integrator, tolerance, contact)
         if integrator == "newmark":
             raise SceneError('integrator "newmark" is not known in pose space: use "implicit_euler" or "static".')
         _refuse_unfit(body, rig, model)

@@ -15,7 +15,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Pins
 from supple.errors import SceneError
 from supple.linalg.ldlt import LDLT
-from supple.method.checks import check_step
+from supple.method.checks import check_projective, check_step
 from supple.method.measured import Measured, find_load_points, kinetic_energy
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
 from supple.method.projective.global_step import GlobalStep
@@ -82,8 +82,7 @@ class ProjectiveSolver:
         The placements of `colliders` come with each moment; so many `candidates` among the surface's vertices touch
         them. While they do, `history` counts nothing.
         """
-        if not time_step > 0.0:
-            raise SceneError(f"time_step = {time_step:g} s is not positive: 0.01 gives 100 steps a second.")
+        check_projective(body, time_step, contact)
         if not 0.0 <= tolerance < 1.0:
             raise SceneError(f"tolerance = {tolerance:g} must lie between 0 and 1: 1e-4 is a part of the body's size.")
         self.body = body

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.arguments import check_type
 from supple.contact.collider import Collider
 from supple.contact.detector import Detector
 from supple.contact.sets import NO_PAIRS
@@ -73,7 +74,8 @@ class ReducedSolver:
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         Displacements are `offset` [m], (n, 3), beside those of the subspace; it must be orthogonal to that.
         """
-        check_settings(body, integrator, tolerance)
+        check_settings(body, integrator, tolerance, contact)
+        check_type(model, "model", ReducedModel, "a ReducedModel", "Use supple.io.load_model.")
         refuse_unfit(body, model)
         self.body, self.model, self.tolerance = body, model, tolerance
         self.is_static, self._integrator, self._kind = integrator == "static", integrator, KINDS[integrator]

@@ -74,7 +74,7 @@ class SkinnedSolver:
 
         The placements of `colliders` come with each moment; `contact` says how they and the body itself are touched.
         """
-        check_settings(body, integrator, tolerance)
+        check_settings(body, integrator, tolerance, contact)
         _refuse_unfit(body, rig, model)
         self.body, self.rig, self.model, self.tolerance = body, rig, model, tolerance
         self.is_static, self._integrator = integrator == "static", integrator
