@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from supple.constraint import Shell, TetVolume, tet_stencils
 from supple.elastic import Damping, Pins
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.mesh import TetMesh
 from supple.mesh.farthest import spread_points
 from supple.mesh.geodesic import Geodesics
@@ -271,7 +271,7 @@ def test_spaces_that_make_no_sense_are_named() -> None:
         prepare_spaces(body, SpaceSizes(handles=8, samples=12, projection="fit"))
     with pytest.raises(SceneError, match="iterations = 0"):
         HyperReducedSolver(body, prepare_spaces(body, SMALL), iterations=0)
-    with pytest.raises(SceneError, match="time_step"):
+    with pytest.raises(ArgumentError, match="time_step"):
         HyperReducedSolver(body, prepare_spaces(body, SMALL), time_step=0.0)
 
 

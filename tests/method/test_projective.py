@@ -5,7 +5,7 @@ import pytest
 
 from supple.constraint import ProjectiveBody, Shell, Springs, TetVolume, tet_stencils
 from supple.elastic import Body, Damping, Pins
-from supple.errors import SceneError
+from supple.errors import ArgumentError, SceneError
 from supple.material import Corotational, NeoHookean, StableNeoHookean, StVK
 from supple.mesh import TriMesh, fill_box
 from supple.method.full.solver import FullSolver
@@ -289,7 +289,7 @@ def test_bad_settings_are_named():
         ({"iterations": 0}, "iterations"),
         ({"tolerance": 1.0}, "tolerance"),
     ):
-        with pytest.raises(SceneError, match=word):
+        with pytest.raises((ArgumentError, SceneError), match=word):
             ProjectiveSolver(body, **settings)
     solver = ProjectiveSolver(body)
     with pytest.raises(SceneError, match="volume factor"):

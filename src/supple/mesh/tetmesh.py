@@ -132,7 +132,9 @@ class TetMesh:
 
     def transformed(self, matrix: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> TetMesh:
         """The mesh with every vertex x moved to matrix @ x + offset; the matrix may mirror."""
-        linear = as_floats(matrix, "TetMesh.transformed(matrix)", (3, 3), error=MeshError)
+        linear = as_floats(
+            matrix, "TetMesh.transformed(matrix)", (3, 3), remedy="Give an invertible one.", error=MeshError
+        )
         shift = as_floats(offset, "TetMesh.transformed(offset)", (3,), unit="m", error=MeshError)
         determinant = float(np.linalg.det(linear))
         if determinant == 0.0:
