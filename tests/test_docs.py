@@ -20,7 +20,8 @@ from supple.cli import app, main
 from supple.io import save_surface, save_tets
 from supple.mesh import TriMesh
 from supple.rig import SkinnedRig, heat_weights
-from supple.scene import parse_scene, prepare_scene, set_stage, simulate
+from supple.scene import diagnose, parse_scene, prepare_scene, set_stage, simulate
+from supple.scene.defaults import open_scene
 from supple.scene.demo_table import DEMOS, pick_demo
 from supple.scene.interrupt import StopRequest
 from supple.scene.load import override
@@ -31,7 +32,7 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "supple"
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guides/*.md")), ROOT / "README.md"]
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([\w{}-]*)[^\n`]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HOLE = "\0"  # where a value stands in a text
 INSTALL = re.compile(r"pip install (-e )?(\.|'\.\[[\w{}]+\]')(?![\w/])")  # in a checkout
 FILE_NAME = re.compile(r"# (\w+\.toml)")
@@ -53,7 +54,7 @@ OFFSET 0.3 0 0
 }
 MOTION
 Frames: 3
-Frame Time: 0.1
+Frame Time: 1.0
 0 0 0 0 0 0
 0 0 0 0 5 0
 0 0 0 0 10 0
@@ -143,6 +144,16 @@ def test_scenes_of_a_page_run(page: Path, folder: Path) -> None:
         assert [now.frame for now in simulate(prepare_scene(set_stage(scene)))][-1] == scene.time.frames
 
 
+@pytest.mark.parametrize("page", pages_with("toml"))
+def test_doctor_says_nothing_of_a_pages_scenes_that_the_page_does_not(page: Path, folder: Path) -> None:
+    quoted = [words for words in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8")) if words.count(" ") > 3]
+    for block in blocks(page, "toml"):
+        tables = tomllib.loads(block.text)
+        scene = parse_scene(tables if "mesh" in tables else override(SMALL_SCENE, tables), page.name, folder)
+        found = [finding.text for finding in diagnose(set_stage(scene))]
+        assert [text for text in found if not any(words in text for words in quoted)] == [], block.text
+
+
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"{page.stem}_page"  # a module in a file: kernels are compiled from their source
@@ -195,6 +206,9 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
     ):
         monkeypatch.setattr(f"supple.bench.{name}.run", lambda size: [{"size": size}])
     monkeypatch.setattr("supple.bench.character.run", lambda size, mesh: [{"size": size}])
+    monkeypatch.setattr(
+        "supple.view.launch.view_file", lambda look, *rest: {"scene": open_scene(look.source).mesh.shape}
+    )
     for block in blocks(page, "toml", "console", "sh", ""):
         if block.kind == "toml":
             if name_of_file := FILE_NAME.match(block.text):
@@ -203,6 +217,15 @@ def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytes
         for command in re.split(r"\n|&&", block.text):
             if command.strip().startswith("supple "):
                 perform(command.strip(), monkeypatch)
+
+
+@pytest.mark.parametrize("page", [page for page in pages_with("text") if page.id != "commands"])
+def test_commands_of_a_page_that_need_other_files_have_the_options_they_name(page: Path) -> None:
+    for block in blocks(page, "text"):
+        for line in block.text.splitlines():
+            if line.startswith("supple "):
+                words = re.split(r"  +", line)[0]
+                app.parse_args(shlex.split(words, comments=True)[1:], print_error=False, exit_on_error=False)
 
 
 @pytest.mark.parametrize("page", [named(page) for page in PAGES])

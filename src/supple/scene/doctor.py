@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import OutputError
-from supple.material import Material
-from supple.mesh import Sheet
+from supple.scene.body_checks import (
+    check_elements,
+    check_materials,
+    check_poisson,
+    check_scale,
+    check_self_weight,
+    check_time_step,
+)
 from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_between, check_overlap, check_rest_overlap, check_sinking
+from supple.scene.prescribed_checks import check_prescribed
 from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
 from supple.scene.rig_checks import check_held, check_posed_rest, check_ranges, check_start, check_time
@@ -25,13 +31,6 @@ from supple.scene.rig_code import run_no_code
 from supple.scene.stage import Stage
 
 __all__ = ["Finding", "diagnose", "examine"]
-
-PLAUSIBLE_SIZE = (1e-3, 50.0)
-PLAUSIBLE_YOUNG = (100.0, 1e9)
-PLAUSIBLE_DENSITY = (50.0, 20_000.0)
-LOCKING_POISSON = 0.45
-LONG_STEP = 0.25
-MANY_SUBSTEPS = 1000  #: more are no advice to give
 
 
 def diagnose(stage: Stage) -> list[Finding]:
@@ -50,6 +49,7 @@ def diagnose(stage: Stage) -> list[Finding]:
         check_pins,
         check_motion,
         check_overlap,
+        check_prescribed,
         check_rest_overlap,
         check_sinking,
         check_held,
@@ -88,121 +88,6 @@ def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> lis
     for code in left_out:
         found.append(Finding("note", "code", f"{code} was not run, so what it does is not checked."))
     return sorted(found, key=lambda finding: ORDER[finding.severity])
-
-
-def check_scale(stage: Stage) -> Iterator[Finding]:
-    """A body far from the size of things that are simulated, usually a wrong `units`."""
-    size = stage.mesh.size()
-    low, high = PLAUSIBLE_SIZE
-    if not low <= size <= high:
-        guess = "cm" if size > high and size < 100 * high else "mm" if size > high else "m"
-        yield Finding(
-            "warning",
-            "scale",
-            f'the body is {size:.3g} m across with units = "{stage.scene.units}": '
-            f'if that is not meant, set units (perhaps "{guess}").',
-        )
-
-
-def check_materials(stage: Stage) -> Iterator[Finding]:
-    """Stiffness or density far from anything soft."""
-    for name, material in stage.materials.items():
-        young = _young(material)
-        if not PLAUSIBLE_YOUNG[0] <= young <= PLAUSIBLE_YOUNG[1]:
-            yield Finding(
-                "warning",
-                "stiffness",
-                f"{name} has young = {young:.3g} Pa, far from fat (3e3), muscle (3e4) and rubber (1e6): "
-                "give it in pascals, or use a preset.",
-            )
-        if not PLAUSIBLE_DENSITY[0] <= material.density <= PLAUSIBLE_DENSITY[1]:
-            yield Finding(
-                "warning",
-                "density",
-                f"{name} has density = {material.density:.3g} kg/m³, far from flesh (1000): use kg/m³.",
-            )
-
-
-def check_poisson(stage: Stage) -> Iterator[Finding]:
-    """Poisson ratios at which linear tetrahedra turn too stiff."""
-    if isinstance(stage.mesh, Sheet):
-        return
-    for name, material in stage.materials.items():
-        poisson = material.lam / (2.0 * (material.lam + material.mu))
-        if poisson > LOCKING_POISSON + 1e-12:
-            yield Finding(
-                "warning" if poisson > 0.49 else "note",
-                "locking",
-                f"{name} has poisson = {poisson:.4g}: linear tetrahedra bend too stiffly above 0.45, "
-                "so lower it or use a finer mesh.",
-            )
-
-
-def check_self_weight(stage: Stage) -> Iterator[Finding]:
-    """A body that its own weight would squash."""
-    gravity = stage.drive.gravity
-    if gravity is None or isinstance(stage.mesh, Sheet):  # which folds, and is meant to
-        return
-    pull = float(np.linalg.norm(gravity))
-    extent = float(np.max(np.subtract(*reversed(stage.mesh.bounds()))))
-    for name, material in stage.materials.items():
-        strain = material.density * pull * extent / _young(material)
-        if strain > 1.0:
-            yield Finding(
-                "warning",
-                "self-weight",
-                f"{name} is so soft that its own weight strains it by about {100 * strain:.0f} %: "
-                "raise young, or check units and density.",
-            )
-
-
-def check_time_step(stage: Stage) -> Iterator[Finding]:
-    """Steps too long for the body's own vibration, or too short to be worth it."""
-    time = stage.scene.time
-    if time.integrator == "static":
-        return
-    if time.step > LONG_STEP:
-        yield Finding(
-            "warning", "time step", f"a time step is {time.step:.3g} s long: raise time.fps or time.substeps."
-        )
-        return
-    period = slowest_period(stage)
-    if time.step > period / 4.0:
-        wanted = math.ceil(10.0 / (period * time.fps))
-        remedy = (
-            f"set time.substeps = {wanted}" if wanted <= MANY_SUBSTEPS else "lower young, or use integrator = static"
-        )
-        yield Finding(
-            "warning" if time.step > period else "note",
-            "time step",
-            f"a time step takes {1e3 * time.step:.3g} ms but a wave crosses the body and returns "
-            f"in about {1e3 * period:.3g} ms, which smooths fast jiggle away: {remedy}.",
-        )
-    if isinstance(stage.mesh, Sheet):
-        return
-    crossing = stage.quality.min_edge / max(m.wave_speed for m in stage.materials.values())
-    if time.step < 0.01 * crossing:
-        yield Finding(
-            "warning",
-            "time step",
-            f"a time step takes {1e3 * time.step:.3g} ms, less than a hundredth of what a wave needs to cross "
-            "one tetrahedron: fewer time.substeps give the same motion.",
-        )
-
-
-def check_elements(stage: Stage) -> Iterator[Finding]:
-    """Badly shaped tetrahedra."""
-    if isinstance(stage.mesh, Sheet):
-        return
-    quality = stage.quality
-    if quality.slivers:
-        share = quality.slivers / len(stage.mesh.tets)
-        yield Finding(
-            "warning" if share > 0.01 else "note",
-            "slivers",
-            f"{quality.slivers} of {len(stage.mesh.tets)} tetrahedra are slivers (the worst is number "
-            f"{quality.worst_tet}): they bend too stiffly, so mesh the body again with  supple mesh.",
-        )
 
 
 def _who(loose: int, parts: int) -> str:
@@ -267,7 +152,7 @@ def check_motion(stage: Stage) -> Iterator[Finding]:
     scene = stage.scene
     started = any(scene.start.velocity) or any(scene.start.spin)
     pulled = stage.drive.gravity is not None and any(stage.drive.gravity)
-    if not (stage.drive.moves or started or pulled or stage.drive.loads):
+    if not (stage.drive.moves or started or pulled or stage.drive.loads or scene.training.load):
         yield Finding(
             "warning",
             "motion",
@@ -282,17 +167,6 @@ def check_motion(stage: Stage) -> Iterator[Finding]:
             "motion",
             f"nothing holds the body: it falls {drop:.3g} m in {seconds:.3g} s; add a [[pin]], or set gravity = false.",
         )
-
-
-def slowest_period(stage: Stage) -> float:
-    """About how long [s] the slowest material's shear wave takes through the body and back."""
-    slowest = min(math.sqrt(material.mu / material.density) for material in stage.materials.values())
-    return 2.0 * stage.mesh.size() / slowest
-
-
-def _young(material: Material) -> float:
-    """Young's modulus [Pa] at rest."""
-    return material.mu * (3.0 * material.lam + 2.0 * material.mu) / (material.lam + material.mu)
 
 
 def _holds_rigid_motion(stage: Stage, labels: NDArray[np.int32]) -> bool:

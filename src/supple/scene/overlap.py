@@ -15,7 +15,7 @@ from supple.scene.contact import sinking_depth
 from supple.scene.finding import Finding
 from supple.scene.stage import Stage
 
-__all__ = ["check_between", "check_overlap", "check_rest_overlap", "check_sinking"]
+__all__ = ["check_between", "check_overlap", "check_rest_overlap", "check_sinking", "point_text"]
 
 FloatArray = NDArray[np.float64]
 DEEP = 0.5  #: mean edges of the surface: what starts deeper is crushed or thrown out
@@ -41,8 +41,9 @@ def check_overlap(stage: Stage) -> Iterator[Finding]:
             "error" if depth > DEEP * edge else "warning",
             "overlap",
             f"{stage.drive.obstacles[found.collider].key} overlaps the body where it starts: {len(found.vertices)} "
-            f"vertices are {inside}, the deepest {depth / unit:.4g} deep at {_point(found.place / unit)} in scene "
-            f"units; move the collider by {_point(-depth / unit * found.normal)}, or the body the other way{remedy}.",
+            f"vertices are {inside}, the deepest {depth / unit:.4g} deep at {point_text(found.place / unit)} in scene "
+            f"units; move the collider by {point_text(-depth / unit * found.normal)}, or the body the other "
+            f"way{remedy}.",
         )
 
 
@@ -67,8 +68,8 @@ def check_between(stage: Stage) -> Iterator[Finding]:
                 "overlap",
                 f'bodies "{names[pair[0]]}" and "{names[pair[1]]}" overlap where they start: {len(rows)} vertices are '
                 f"inside the other, the deepest {depth[worst] / unit:.4g} deep at "
-                f"{_point(x[found.vertices[worst, 0]] / unit)} in scene units; move "
-                f'"{names[owners[worst, 0]]}" by {_point(away)}, or set contact.bodies = false.',
+                f"{point_text(x[found.vertices[worst, 0]] / unit)} in scene units; move "
+                f'"{names[owners[worst, 0]]}" by {point_text(away)}, or set contact.bodies = false.',
             )
 
 
@@ -91,8 +92,8 @@ def check_rest_overlap(stage: Stage) -> Iterator[Finding]:
             "error",
             "overlap",
             f"the body overlaps itself at rest: {int(inside.sum())} triangles of its surface are inside it{deep}, "
-            f"between {_point(covered.min(axis=0))} and {_point(covered.max(axis=0))} in scene units; part them in the "
-            "mesh, name the parts in contact.ignore, or set contact.self = false.",
+            f"between {point_text(covered.min(axis=0))} and {point_text(covered.max(axis=0))} in scene units; part "
+            "them in the mesh, name the parts in contact.ignore, or set contact.self = false.",
         )
     elif stage.contact.thickness > 0.0:
         yield from _check_thickness(stage, stage.contact.thickness, surface.mean_edge())
@@ -108,8 +109,8 @@ def _check_thickness(stage: Stage, thickness: float, edge: float) -> Iterator[Fi
             "overlap",
             f"contact.thickness = {thickness / unit:.4g} pushes the body apart at rest: {len(found)} vertices are "
             f"nearer than that to other parts of it, by up to {found.depth[worst] / unit:.4g} at "
-            f"{_point(stage.mesh.vertices[found.vertex[worst]] / unit)} in scene units; lower it, or name the parts in "
-            "contact.ignore.",
+            f"{point_text(stage.mesh.vertices[found.vertex[worst]] / unit)} in scene units; lower it, or name the "
+            "parts in contact.ignore.",
         )
     if thickness > edge:
         yield Finding(
@@ -177,5 +178,6 @@ def check_sinking(stage: Stage) -> Iterator[Finding]:
         )
 
 
-def _point(values: FloatArray) -> str:
+def point_text(values: FloatArray) -> str:
+    """A point as messages write it."""
     return f"({', '.join(f'{value + 0.0:.4g}' for value in values)})"  # without a minus before zero

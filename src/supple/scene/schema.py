@@ -124,7 +124,10 @@ class Scene(Section):
 
     @model_validator(mode="after")
     def _gravity_is_said_once(self) -> Scene:
-        if "gravity" in self.model_fields_set and any(force.kind == "gravity" for force in self.force):
+        steady = "gravity" in self.model_fields_set and (
+            any(self.gravity) if isinstance(self.gravity, tuple) else self.gravity
+        )
+        if steady and any(force.kind == "gravity" for force in self.force):
             raise ValueError('has both gravity and a [[force]] of kind "gravity": keep one of them')
         return self
 

@@ -25,13 +25,13 @@ def softest_period(body: Body, enough: float = np.inf) -> float:
     of the period. One that reaches `enough` is returned at once; others are improved by preconditioned iterations.
     Infinite where a motion meets no resistance, or where every vertex is held.
     """
+    if np.count_nonzero(body.pins.held) == 3 * len(body.mass):
+        return np.inf
     stiffness = RestStiffness(body)
     fields = stiffness.without_rigid(stiffness.gather(_smooth_fields(body)))
     mass, weights = stiffness.mass[:, None], fields.T @ (stiffness.mass[:, None] * fields)
     scale, turn = np.linalg.eigh(weights)
     fields = fields @ (turn / np.sqrt(np.maximum(scale, 1e-300)))[:, scale > 1e-10 * scale.max(initial=0.0)]
-    if not fields.size:
-        return np.inf
     values, vectors = eigh(fields.T @ (stiffness.matrix @ fields), fields.T @ (mass * fields))
     period = _period(values[0])
     if period >= enough:
