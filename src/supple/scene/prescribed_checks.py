@@ -39,9 +39,9 @@ def check_prescribed(stage: Stage) -> Iterator[Finding]:
             x[drive.body.pins.vertices] = moment.targets
             where = [obstacle.solid], [moment.colliders[number]], x
             if frame == first:
-                for inside in overlaps(*where, np.flatnonzero((owner >= 0) & (owner < len(drive.parts)))):
+                for inside in overlaps(*where, _numbers((owner >= 0) & (owner < len(drive.parts)))):
                     meant[inside.vertices] = True
-            for inside in overlaps(*where, np.flatnonzero((owner >= 0) & ~meant), least):
+            for inside in overlaps(*where, _numbers((owner >= 0) & ~meant), least):
                 found.update(owner[inside.vertices].tolist())
                 if worst is None or inside.depth > worst[1].depth:
                     worst = frame, inside
@@ -73,6 +73,10 @@ def _own(stage: Stage, bones: NDArray[np.int64], time: float) -> NDArray[np.int6
             owner[part.vertices] = number
     owner[pins.vertices[~pins.held.all(axis=1)]] = -1
     return owner
+
+
+def _numbers(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    return np.flatnonzero(chosen).astype(np.int32)
 
 
 def _least_depth(stage: Stage, number: int) -> float:
