@@ -14,7 +14,7 @@ from typing import Any
 
 from supple.errors import FileFormatError, SuppleWarning, TrainingError
 from supple.io.articulated_file import is_articulated_file, load_articulated, save_articulated
-from supple.io.files import probe_folder
+from supple.io.files import probe_folder, write_atomically
 from supple.io.model_file import load_model, save_model
 from supple.io.posespace_file import load_posespace, save_posespace
 from supple.io.skinned_file import load_skinned, save_skinned
@@ -115,6 +115,7 @@ def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Pat
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
         listener.say(f"wrote {save_trained(stage, path, model)}")
+        _write_seconds(_seconds_file(path), model)
     return model
 
 
@@ -143,19 +144,42 @@ def save_learned(built: Built, state: Any, listener: Listener) -> Path | None:
 
 
 def _load(stage: Stage, path: Path) -> TrainedModel:
-    """The model in a file; one for another body or rig than the stage's is refused."""
+    """The model in a file, with the seconds that its training took where these are known; one for another body or rig
+    than the stage's is refused."""
     rigging = stage.drive.rigging
+    model: TrainedModel
     if rigging is None:
-        return load_model(path, stage.body)
-    if stage.scene.method.name == "posespace":
-        return load_posespace(path, stage.body, rigging.rig)
-    load = load_articulated if is_articulated_file(path) else load_skinned
-    return load(path, stage.body, rigging.skin)
+        model = load_model(path, stage.body)
+    elif stage.scene.method.name == "posespace":
+        model = load_posespace(path, stage.body, rigging.rig)
+    elif is_articulated_file(path):
+        model = load_articulated(path, stage.body, rigging.skin)
+    else:
+        model = load_skinned(path, stage.body, rigging.skin)
+    with suppress(OSError, ValueError, TypeError, LookupError):
+        noted = json.loads(_seconds_file(path).read_text(encoding="utf-8"))
+        if noted["model"] == model.hash():
+            seconds = {str(phase): float(spent) for phase, spent in noted["seconds"].items()}
+            model = replace(model, facts={**model.facts, "seconds": seconds})
+    return model
+
+
+def _seconds_file(path: Path) -> Path:
+    """Where the seconds stand that training a model took: among its runs, as its own bytes hang on no clock."""
+    return path.with_name(f"{path.name.removesuffix('.npz').removesuffix('.model')}.training") / "seconds.json"
+
+
+def _write_seconds(file: Path, model: TrainedModel) -> None:
+    """Keep the seconds of a training where its runs are kept."""
+    if file.parent.is_dir():
+        text = json.dumps({"model": model.hash(), "seconds": model.facts["seconds"]})
+        write_atomically(file, [text.encode()])
 
 
 def save_trained(stage: Stage, path: Path, model: TrainedModel) -> Path:
-    """Write a model of the stage's body; where it lies."""
+    """Write a model of the stage's body, without the seconds that its training took; where it lies."""
     rigging = stage.drive.rigging
+    model = replace(model, facts={name: fact for name, fact in model.facts.items() if name != "seconds"})
     if isinstance(model, ReducedModel):
         return save_model(path, model, stage.body)
     assert rigging is not None
@@ -187,9 +211,9 @@ def bare_name(source: Path) -> str:
 
 
 def stamp_loads(stage: Stage) -> str:
-    """Fingerprint of what a model is trained for beside the body: all that acts on it, and the time step."""
+    """Fingerprint of what a model learns from beside the body: all that acts on it in training, and the time step."""
     keys = {"gravity", "units", "up_axis", "pin", "force", "collider", "contact", "start", "time", "training"}
-    tables: dict[str, Any] = stage.scene.model_dump(mode="json", include=keys)
+    tables: dict[str, Any] = _untouched(stage).scene.model_dump(mode="json", include=keys)
     tables["time"].pop("frames")
     tables["training"] = tables["training"]["load"]
     if stage.drive.rigging is not None:
