@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Common", "Console", "perform"]
 
 FAILED, WRONG_INPUT = 1, 2
+WORTH_A_WORD = 0.5  #: seconds of compiling that are told
 
 
 @Parameter(name="*")
@@ -104,7 +105,10 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
             warnings.simplefilter("always", SuppleWarning)
             warnings.showwarning = lambda message, *_, **__: console.warn(f"warning: {message}")
             result = work(console)
-            console.write_json({"verb": verb, **result})
+            compiled = _compile_seconds()
+            if compiled >= WORTH_A_WORD:
+                console.listener.say(f"compiling took {compiled:.1f} s, once per machine; no other time includes it")
+            console.write_json({"verb": verb, "compile_s": compiled, **result})
         return FAILED if result.get("failed") else 0
     except SuppleError as error:
         is_input = isinstance(error, SceneError | ArgumentError) and not isinstance(error, MeshError)
@@ -117,6 +121,12 @@ def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, An
     except Exception as error:
         text = f"{type(error).__name__}: {error}; a fault of supple: please report it with what -vv prints."
         return _report(console, verb, error, text, FAILED)
+
+
+def _compile_seconds() -> float:
+    """Seconds that this process has spent on compiling loops; none where it has loaded none."""
+    clock = sys.modules.get("supple.linalg.work_clock")
+    return 0.0 if clock is None else float(clock.compile_seconds())
 
 
 def _leave_quietly() -> int:

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Any
 
 from supple.bench.character_files import find_characters
 from supple.errors import SceneError, SuppleError, SuppleWarning
+from supple.linalg.work_clock import work_clock
 from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.kept import VARIABLE
@@ -83,9 +83,9 @@ def _keeping(folder: Path) -> Iterator[None]:
 def _start_again(folder: Path) -> float:
     """Seconds that `supple run` takes for one frame of the scene in a folder, from the command to the file."""
     command = [sys.executable, "-P", "-m", "supple", "run", str(folder / SCENE), "--frames", "1"]
-    begin = time.perf_counter()
+    begin = work_clock()
     done = subprocess.run([*command, "-o", str(folder / "again.usdc")], capture_output=True, text=True, check=False)
-    taken = time.perf_counter() - begin
+    taken = work_clock() - begin
     if done.returncode:
         raise SceneError(f"the second start failed: {done.stderr.strip()[-300:]}")
     return taken
@@ -93,14 +93,14 @@ def _start_again(folder: Path) -> float:
 
 def _play(name: str, source: Path | dict[str, Any], frames: int, folder: Path, *, trained: bool) -> Row:
     """One character through some frames; what is trained stays in the folder."""
-    marks = [time.perf_counter()]
+    marks = [work_clock()]
     scene = _open(source, "reduced" if trained else None)
     save_scene(folder / SCENE, scene, name)
-    marks.append(time.perf_counter())
+    marks.append(work_clock())
     stage = set_stage(scene)
-    marks.append(time.perf_counter())
+    marks.append(work_clock())
     built = prepare_scene(stage, source=folder / SCENE)
-    marks.append(time.perf_counter())
+    marks.append(work_clock())
     target = folder / "run.usdc"
     first, taken, begun, written = _simulate(built, frames, target)
     load, mesh, train = (after - before for before, after in pairwise(marks))
@@ -132,18 +132,18 @@ def _open(source: Path | dict[str, Any], method: str | None) -> Scene:
 
 def _simulate(built: Built, frames: int, target: Path) -> tuple[float, float, float, float]:
     """Seconds to the first frame, milliseconds of the median frame, when that began, and seconds of writing."""
-    begin = time.perf_counter()
+    begin = work_clock()
     start = start_scene(built)
     first, count, written, times = 0.0, 0, 0.0, []
     with Recorder(built, [target]) as recorder:
         for now in simulate(built, start):
-            first = first or time.perf_counter() - begin
+            first = first or work_clock() - begin
             times.append(now.row.ms if now.row is not None else 0.0)
-            mark = time.perf_counter()
+            mark = work_clock()
             recorder.write(now)
-            written += time.perf_counter() - mark
+            written += work_clock() - mark
             count += now.frame > 0
             if count >= frames:
                 break
-        mark = time.perf_counter()
-    return first, sorted(times)[len(times) // 2], begin, written + time.perf_counter() - mark
+        mark = work_clock()
+    return first, sorted(times)[len(times) // 2], begin, written + work_clock() - mark

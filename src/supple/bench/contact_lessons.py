@@ -1,6 +1,5 @@
 """What the models of the contact benchmarks are made from: poses settled in full space, a subspace, rules."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from supple.bench.contact_case import CONTACT, Case
 from supple.contact.self_contact import SelfContact
 from supple.errors import TrainingError
+from supple.linalg.work_clock import work_clock
 from supple.method import ArticulatedModel, make_articulated
 from supple.method.selfcontact.training import learn_contacts
 from supple.scene.statics_cache import record_statics
@@ -61,9 +61,9 @@ def train(case: Case, lessons: Lessons) -> ArticulatedModel:
     interface = Interface.of(domains, bond=FITTING)
     dents = np.eye(whole.rank)[:, : columns.shape[1]]
     bases = DomainBases.cut(domains, whole, whole.project_all(shapes), dents).diagonalised(interface)
-    begin = time.perf_counter()
+    begin = work_clock()
     model = make_articulated(bases, interface, rig, lessons.poses, bases.project_all(pulled), rng, tolerance=_FORCES)
-    model = replace(model, facts={**model.facts, "cubature_s": time.perf_counter() - begin})
+    model = replace(model, facts={**model.facts, "cubature_s": work_clock() - begin})
     poses = np.concatenate([rig.neutral[None], lessons.poses])
     shapes = np.concatenate([0.0 * pulled[:1], pulled])
     return learn_contacts(body, rig, model, poses, shapes, CONTACT, rng, tolerance=_RULES)

@@ -12,7 +12,6 @@ from the skinned shape; `error_all` is `rms_error` with all contacts, and `repea
 another number of steps.
 """
 
-import time
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from supple.bench.contact_lessons import record, train
 from supple.contact.self_contact import SelfContact
 from supple.contact.settings import ContactSettings
 from supple.errors import SuppleWarning
+from supple.linalg.work_clock import work_clock
 from supple.method import ArticulatedModel, FullSolver, SkinnedSolver
 from supple.solve import Inputs, Moment
 
@@ -75,10 +75,10 @@ def measure(case: Case, kept: Path | None = None) -> Measured:
     """Train on a case, play it in every way, compare; settled poses stay in a folder where one is given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SuppleWarning)  # what does not settle is measured
-        begin = time.perf_counter()
+        begin = work_clock()
         lessons = record(case, kept)
         model = train(case, lessons)
-        spent = time.perf_counter() - begin
+        spent = work_clock() - begin
         shown = case.shown
         full = _play(_full(case, case.integrator), case, case.played[np.concatenate([[0], 1 + shown])])
         free, every, rules = (_play_again(case, model, contact) for contact in (None, CONTACT, _RULES))

@@ -19,7 +19,6 @@ mean, `change_max` the largest share of its way that a step had left. Errors:
 - `deformation`: the largest distance of a vertex from the nearest rigid motion over the run, over its size.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from supple.bench.hyper_case import Case
 from supple.bench.yardstick import best_ms, spread_ms
 from supple.linalg.rigid import fit_rigid
+from supple.linalg.work_clock import work_clock
 from supple.method import HyperReducedModel, HyperReducedSolver, ProjectiveSolver, Report, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced.model import Projections
 from supple.method.hyperreduced.state import HyperReducedState
@@ -92,13 +92,13 @@ def run_unreduced(case: Case, frames: int | None = None, iterations: int = 10) -
 
 def run_hyper(case: Case, sizes: SpaceSizes, iterations: int = 10, convergence: float = 0.0) -> Run:
     """The hyper-reduced solver over a case, and its row but for errors."""
-    begin = time.perf_counter()
+    begin = work_clock()
     model = prepare_spaces(case.body, sizes)
     solver = HyperReducedSolver(
         case.body, model, time_step=case.step, iterations=iterations, convergence=convergence,
         colliders=case.colliders, contact=case.contact,
     )  # fmt: skip
-    seconds = time.perf_counter() - begin
+    seconds = work_clock() - begin
     found = list(case.play(solver))
     states, late = [state for state, _ in found], [report for _, report in found[len(found) // 2 :]]
     totals, counts = ([f(one) for one in late] for f in (_total, _count))

@@ -5,7 +5,6 @@ against the posed full solver, `frequency_error` the worst of the first between 
 all elements, so that the rows differ by their columns alone; `trained` is the whole method with rules of 3 %.
 """
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,6 +15,7 @@ from supple.bench.pose_measure import TOLERANCES, Row, choose, follow, full_run,
 from supple.bench.yardstick import best_ms
 from supple.cubature.pose_rules import PoseRules
 from supple.elastic import EXACT, Body, StiffnessMap
+from supple.linalg.work_clock import work_clock
 from supple.mesh.embed import embed
 from supple.method import FullSolver, PoseSpaceSolver, assemble_posespace
 from supple.subspace.pose_alternatives import fix_basis, pool_bases, warp_basis
@@ -92,9 +92,9 @@ def _coarse(case: PoseCase, tets: int, fine: Actor, reference: list[FloatArray])
     steps = actor.inputs()
     state, spent, wrong, size = solver.start(steps[0]), [], 0.0, 0.0
     for inputs, pose, x in zip(steps, fine.poses[1:], reference[1:], strict=True):
-        begin = time.perf_counter()
+        begin = work_clock()
         state, _ = solver.step(state, inputs)
-        spent.append(time.perf_counter() - begin)
+        spent.append(work_clock() - begin)
         # Displacements, so that how the coarse rig differs from the fine one does not count
         u = carried.apply(solver.positions(state)) - carried.apply(actor.rig.positions(pose))
         exact = x - fine.rig.positions(pose)

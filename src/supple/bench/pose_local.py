@@ -6,7 +6,6 @@ displacements against full space. `ms_step` is a step in pose space with rules f
 `dense_ms` is one that multiplies with the zeros of the regions, too.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from supple.bench.pose_regions import BEAR
 from supple.bench.yardstick import best_ms
 from supple.cubature.pose_rules import train_pose_rules
 from supple.elastic import Body
+from supple.linalg.work_clock import work_clock
 from supple.method import FullSolver, PoseSpaceModel, PoseSpaceSolver, assemble_posespace
 from supple.rig import Rig
 from supple.scene.build import set_stage
@@ -56,11 +56,11 @@ def run(size: str) -> Iterator[Row]:
     for what, found in (("six regions", regions), ("six regions and one at the cheek", closer)):
         makers.append((what, PoseColumns(regions=found), sum(rank or 0 for rank in found.ranks)))
     for what, maker, rank in makers:
-        begin = time.perf_counter()
+        begin = work_clock()
         bases = build_pose_bases(body, rig, poses, rank, maker=maker)
         rules = train_pose_rules(body, rig, bases, 0.05, np.random.default_rng(0))
         model = assemble_posespace(body, rig, bases, rules)
-        seconds = time.perf_counter() - begin
+        seconds = work_clock() - begin
         pulled = pull_cheek(PoseSpaceSolver(body, rig, model, integrator="static"), body, rig)
         yield {
             "what": what, "rank": rank, "regions": max(len(np.unique(model.owners)), 1),

@@ -14,10 +14,15 @@ from typing import Any, Literal
 import supple.bench
 from supple.bench.yardstick import measure_gemm
 from supple.errors import SceneError
+from supple.linalg.work_clock import compile_seconds
 
 __all__ = ["Benchmark", "Size", "find_benchmarks", "pick_benchmark", "run_benchmark"]
 
 Size = Literal["small", "paper"]
+PASSES = {
+    "small": 3,
+    "paper": 1,
+}  #: until one compiles nothing; times leave compiling out, so that long ones need no other
 Row = dict[str, Any]
 
 
@@ -74,7 +79,8 @@ def run_benchmark(
 ) -> Row:
     """The benchmark's rows, with the machine's load and yardstick measured beside them.
 
-    `each` is told every row as it is finished, where the benchmark has them one by one.
+    `each` is told every row where the benchmark has them one by one: as it is finished, or when a pass of a small size
+    has compiled nothing.
     """
     asked = {"mesh": mesh, "steps": steps, "plot": plot, "only": only, "reference": reference, "kept": kept}
     options = {name: value for name, value in asked.items() if value is not None}
@@ -87,10 +93,17 @@ def run_benchmark(
             raise SceneError(f"--{option} {count} leaves nothing to run: give 1 or more.")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     gemm = measure_gemm()
-    found, rows = benchmark.run(size, **options), []
-    for row in found:
-        rows.append(row)
-        if isinstance(found, Iterator):
+    for _ in range(PASSES[size]):
+        compiled, rows = compile_seconds(), []
+        found = benchmark.run(size, **options)
+        for row in found:
+            rows.append(row)
+            if isinstance(found, Iterator) and size == "paper":
+                each(row)
+        if compile_seconds() == compiled:
+            break
+    if isinstance(found, Iterator) and size == "small":
+        for row in rows:
             each(row)
     if not rows:
         raise SceneError(f"the benchmark '{benchmark.name}' has no row with '{only}': see its table without --only.")

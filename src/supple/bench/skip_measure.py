@@ -15,7 +15,6 @@ reduced steps, checks, bases, rules. Before, a small body of the same kind is ru
   mean square displacement from the skinned shape, over the longest side.
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +26,7 @@ from supple.bench.only import is_asked
 from supple.bench.skip_case import Case
 from supple.cubature import Rule
 from supple.errors import SceneError
+from supple.linalg.work_clock import work_clock
 from supple.method import Report, Solver
 from supple.method.skipping.model import Learned, LearnedModel
 from supple.scene.rig_reduced import refuse_unbuilt
@@ -145,10 +145,10 @@ def _play(
     state = start_motion(solver, drive, case.stage.velocity, steps.start / rate)
     for k in steps:
         inputs = step_inputs(drive, k, 0, rate)
-        begin = time.perf_counter()
+        begin = work_clock()
         state, report = solver.step(state, inputs)
         x = solver.positions(state)
-        yield state, x, report, time.perf_counter() - begin
+        yield state, x, report, work_clock() - begin
 
 
 def _list_stretches(case: Case, count: int) -> list[range]:
@@ -181,9 +181,9 @@ def _run_full(case: Case, count: int) -> _Reference:
 
 def _run(case: Case, asked: Asked, full: _Reference) -> Run:
     scene = case.stage.scene.model_copy(update={"method": _table(case, asked)})
-    begin = time.perf_counter()
+    begin = work_clock()
     solver = add_solver(replace(case.stage, scene=scene)).solver
-    total = time.perf_counter() - begin
+    total = work_clock() - begin
     errors, reports, side = [], [], _side(case)
     for k, (_, x, report, seconds) in enumerate(_play(case, solver)):
         total += seconds

@@ -1,9 +1,9 @@
 """Numba's compiler as supple uses it: the same machine code in every process, kept on disk until its source changes.
 
 Numba alone falls short of both. A compiled function holds copies of all it calls, but Numba keeps it until its own file
-changes. And in the process that compiles a function, calls reach whichever copy of the callee was loaded first; a copy
-was optimised with its caller, so that copies differ in the last digits. A process that loads the same function from
-disk has its own copies only.
+changes. In the process that compiles a function, calls reach whichever copy of the callee was loaded first; a copy was
+optimised with its caller, so that copies differ in the last digits. A process that loads the same function from disk
+has its own copies only.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodeLibrary
 
 import supple
+from supple.linalg.work_clock import preparing
 
 __all__ = ["block_njit", "digest_kernel", "identify", "njit"]
 
@@ -80,6 +81,14 @@ class _KernelCache(FunctionCache):
     @cached_property
     def _digest(self) -> str:
         return digest_kernel(self._py_func, self._options)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with preparing():
+            return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with preparing():
+            super().save_overload(sig, data)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         # Called before the index is read or written; when functions are defined, not all that they call are

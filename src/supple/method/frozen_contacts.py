@@ -18,6 +18,8 @@ __all__ = ["FrozenContacts", "find_axes", "find_energy", "freeze_contacts", "pus
 
 FloatArray = NDArray[np.float64]
 
+# Strict arithmetic is asked for: functions that leave it open take the fused operations of loops that call them
+
 
 class FrozenContacts(NamedTuple):
     """m contacts as kernels take them."""
@@ -77,7 +79,7 @@ def freeze_contacts(potential: ContactPotential, handles: FloatArray) -> FrozenC
     return FrozenContacts(*map(np.ascontiguousarray, arrays))  # another layout would be compiled for anew
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     """The component along a normal; `aside` is filled with the rest."""
     along = normal[0] * vector[0] + normal[1] * vector[1] + normal[2] * vector[2]
@@ -86,14 +88,14 @@ def _split(normal: FloatArray, vector: FloatArray, aside: FloatArray) -> float:
     return float(along)
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _secant(touch: Laws, i: int, slide: float) -> float:
     """μ λ f'(s)/s of a slide of length s [N/m]."""
     slip = touch.slip[0]
     return float(touch.limit[i] * (2.0 - min(slide / slip, 1.0)) / max(slide, slip))
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def push_back(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, push: FloatArray) -> None:
     """Fill the derivative of the energy of contact i by its gap [N], (3,); `aside` is memory."""
     height = _split(touch.normal[i], gap, aside)
@@ -106,7 +108,7 @@ def push_back(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, push: Flo
             push[a] += secant * aside[a]
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def find_axes(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, axes: FloatArray, stiffness: FloatArray) -> None:
     """Fill the eigenvectors (3, 3) and eigenvalues (3,) [N/m] of the second derivative by the gap of contact i."""
     normal, across = touch.normal[i], touch.across[i]
@@ -131,7 +133,7 @@ def find_axes(touch: Laws, i: int, gap: FloatArray, aside: FloatArray, axes: Flo
         axes[2, a] = axes[0, b] * axes[1, c] - axes[0, c] * axes[1, b]
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def find_energy(touch: Laws, i: int, gap: FloatArray, aside: FloatArray) -> float:
     """The energy of contact i at a gap [J]; `aside` is memory."""
     depth = min(_split(touch.normal[i], gap, aside), 0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import ConvergenceError, OutputError
+from supple.linalg.work_clock import work_clock
 from supple.method import Report, Solver
 from supple.scene.monitor import Placed
 from supple.scene.progress import FrameRow, Listener
@@ -126,9 +126,9 @@ def run_track(built: Built, listener: Listener) -> Track:
     spent: list[float] = []
 
     def lift(_: Built, frame: int, state: Any) -> Placed:
-        begin = time.perf_counter()
+        begin = work_clock()
         x = built.solver.positions(state)
-        spent.append(1e3 * (time.perf_counter() - begin))
+        spent.append(1e3 * (work_clock() - begin))
         return Placed(x)
 
     gc.collect()  # what compiling left would be swept out within a frame, which then took 0.2 s

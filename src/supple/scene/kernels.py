@@ -12,6 +12,7 @@ from numba import get_num_threads
 from numba.core import event
 
 from supple._threads import available_threads, set_threads
+from supple.linalg.work_clock import preparing
 
 __all__ = ["announce_compilation", "await_kernels", "compile_ahead"]
 
@@ -118,4 +119,5 @@ def compile_ahead(*works: Sequence[str]) -> Iterator[None]:
 def await_kernels(module: str) -> None:
     """Wait for a module that compiles ahead, if it does: twice at the same time, it would take both processors."""
     if _ahead is not None:
-        _ahead.wait(module)
+        with preparing():
+            _ahead.wait(module)

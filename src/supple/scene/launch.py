@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
+from supple.linalg.work_clock import work_clock
 from supple.scene.build import set_stage
 from supple.scene.change import check_changes
 from supple.scene.defaults import is_mesh_file, open_allowed
@@ -81,7 +81,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     built = prepare_scene(stage, listener, asked.source)
     for line in built.solver.describe()[: None if asked.detailed else 1]:
         say(line)
-    begin = perf_counter()
+    begin = work_clock()
     try:
         result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener, source=asked.source)
     except ConvergenceError:
@@ -92,7 +92,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
             say(line)
     for text in _find_unconverged(result):
         warn(f"warning: {text}")
-    say(_closing_line(result, asked, perf_counter() - begin))
+    say(_closing_line(result, asked, work_clock() - begin))
     return _result_facts(built, result, findings)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from supple.contact.contacts import SELF
 from supple.contact.result import Touch
 from supple.errors import ConvergenceError, SuppleWarning
+from supple.linalg.work_clock import work_clock
 from supple.mesh import Sheet
 from supple.method import Measured, Report
 from supple.method.measured import VolumeCheck, check_volumes
@@ -63,7 +63,7 @@ class RunMonitor:
             time = frame / built.scene.time.fps
             self._built, self._measured = built, built.solver.measure(state, built.drive.inputs(time, time))
             self._energy.restart(_total(self._measured), None)
-        self._reports, self._crossings, self._fed, self._began = [], 0, False, perf_counter()
+        self._reports, self._crossings, self._fed, self._began = [], 0, False, work_clock()
 
     def step(self, built: Built, begin: Any, end: Any, inputs: Inputs, report: Report) -> None:
         """A step of the frame was taken from one state to another."""
@@ -107,7 +107,7 @@ class RunMonitor:
             local_global_iterations=sum(report.local_global_iterations for report in reports),
             change=largest(report.change for report in reports),
             converged=all(report.converged for report in reports),
-            frame_ms=1e3 * (perf_counter() - self._began),
+            frame_ms=1e3 * (work_clock() - self._began),
             work=work,
             inverted=None if volumes is None else volumes.inverted,
             min_jacobian=None if volumes is None else volumes.least,

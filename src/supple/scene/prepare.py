@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 import warnings
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +17,7 @@ from supple.io.files import probe_folder, write_atomically
 from supple.io.model_file import load_model, save_model
 from supple.io.posespace_file import load_posespace, save_posespace
 from supple.io.skinned_file import load_skinned, save_skinned
+from supple.linalg.work_clock import work_clock
 from supple.method import (
     ArticulatedModel,
     PoseSpaceModel,
@@ -75,11 +75,11 @@ def _prepare_body(stage: Stage, name: str, listener: Listener, source: Path | No
 def _prepare_projective(stage: Stage, listener: Listener) -> Built:
     """The stage with a solver that needs no training, and a word on how long that took."""
     with announce_compilation(listener.say):
-        begin = time.perf_counter()
+        begin = work_clock()
         built = add_solver(stage)
     for line in built.said:
         listener.say(line)
-    listener.say(f"prepared in {time.perf_counter() - begin:.2g} s, without training")
+    listener.say(f"prepared in {work_clock() - begin:.2g} s, without training")
     return built
 
 

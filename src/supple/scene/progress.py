@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
+
+from supple.linalg.work_clock import work_clock
 
 __all__ = [
     "FrameRow",
@@ -98,7 +99,7 @@ class SilentListener:
 class LogListener:
     """Plain lines; the frames are one line that grows by tenths, with the time left, or a line each."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.perf_counter, *, each: bool = False) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = work_clock, *, each: bool = False) -> None:
         self._stream, self._clock, self._each = stream, clock, each
         self._frames = self._done = 0
         self._unit, self._began = "frame", 0.0
@@ -163,6 +164,7 @@ class TerminalListener:
             TimeRemainingColumn(),
             TextColumn("left"),
             console=self._console,
+            get_time=work_clock,
         )
         self._task = self._bar.add_task("simulating", total=frames, ms=0.0, touch="")
         self._ms, self._done = 0.0, 0

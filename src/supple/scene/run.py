@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 from supple.errors import ConvergenceError, OutputError
+from supple.linalg.work_clock import work_clock
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
 from supple.scene.prepare import prepare_scene, save_learned
@@ -38,7 +38,7 @@ class RunResult:
 
     @property
     def ms_per_frame(self) -> float:
-        """Median solving time of a frame [ms]: the first one may hold a compilation."""
+        """Median solving time of a frame [ms]: those that another process delays count little."""
         return median(row.ms for row in self.rows) if self.rows else 0.0
 
 
@@ -92,10 +92,10 @@ def _record_frames(
         written = start
         listener.begin(last - start.frame)
         for now in simulate(built, start, events, versions, recorder.lift):
-            begun = perf_counter()
+            begun = work_clock()
             recorder.write(now)
             if now.row is not None:
-                row = replace(now.row, frame_ms=(now.row.frame_ms or 0.0) + 1e3 * (perf_counter() - begun))
+                row = replace(now.row, frame_ms=(now.row.frame_ms or 0.0) + 1e3 * (work_clock() - begun))
                 rows.append(row)
                 timeline.add(row)
                 listener.frame(row)

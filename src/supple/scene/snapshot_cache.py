@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from supple.errors import ConvergenceError, FileFormatError, TrainingError
 from supple.io.files import write_atomically, writing
 from supple.io.npz_file import NpzFile
 from supple.io.npz_zip import pack_npz
+from supple.linalg.work_clock import work_clock
 from supple.method import Report
 from supple.scene.cases import Case, play_case
 from supple.scene.progress import FrameRow, Listener
@@ -104,7 +104,7 @@ def record_cases(stage: Stage, cases: Sequence[Case], cache: SnapshotCache, list
 
 def _simulate(stage: Stage, case: Case, done: int, listener: Listener) -> Recorded:
     """The case under the full solver; the listener, who counts steps as frames, has seen `done` of them."""
-    begin, solver = time.perf_counter(), full_solver(stage)  # its own, whose factors know no case before
+    begin, solver = work_clock(), full_solver(stage)  # its own, whose factors know no case before
     x = np.empty((case.steps + 1, *stage.mesh.vertices.shape))
     try:
         for number, (positions, report) in enumerate(play_case(case, solver)):
@@ -117,7 +117,7 @@ def _simulate(stage: Stage, case: Case, done: int, listener: Listener) -> Record
         ) from error
     if not np.isfinite(x).all():
         raise TrainingError(f"training {case.name} has motion that is not finite: lower training.strength.")
-    return Recorded(case, x, time.perf_counter() - begin)
+    return Recorded(case, x, work_clock() - begin)
 
 
 def _row(number: int, end: float, report: Report) -> FrameRow:

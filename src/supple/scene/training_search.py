@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.cubature.budget import Budget, limit_work
 from supple.errors import ConvergenceError, SuppleWarning, TrainingError
+from supple.linalg.work_clock import work_clock
 from supple.method import RuledModel
 from supple.scene.cases import play_case
 from supple.scene.solvers import reduced_solver
@@ -55,9 +55,9 @@ class Clock:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        begin = time.perf_counter()
+        begin = work_clock()
         yield
-        self.add(name, time.perf_counter() - begin)
+        self.add(name, work_clock() - begin)
 
     def add(self, name: str, seconds: float) -> None:
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds

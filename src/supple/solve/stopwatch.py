@@ -1,9 +1,10 @@
 """Milliseconds by phase."""
 
-import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
+
+from supple.linalg.work_clock import work_clock
 
 __all__ = ["Stopwatch"]
 
@@ -20,12 +21,12 @@ class _Phase:
         self._name, self._milliseconds = name, milliseconds
 
     def __enter__(self) -> None:
-        self._begin = time.perf_counter()
+        self._begin = work_clock()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        spent = 1e3 * (time.perf_counter() - self._begin)
+        spent = 1e3 * (work_clock() - self._begin)
         self._milliseconds[self._name] = self._milliseconds.get(self._name, 0.0) + spent
 
 
@@ -33,7 +34,7 @@ class Stopwatch:
     """Adds up the time spent in named phases; phases do not nest."""
 
     def __init__(self) -> None:
-        self._begin = time.perf_counter()
+        self._begin = work_clock()
         self.milliseconds: dict[str, float] = {}
 
     def phase(self, name: str) -> _Phase:
@@ -55,6 +56,6 @@ class Stopwatch:
 
     def finish(self) -> dict[str, float]:
         """All phases, what fell between them as `other`, and the `total`."""
-        total = 1e3 * (time.perf_counter() - self._begin)
+        total = 1e3 * (work_clock() - self._begin)
         other = max(0.0, total - sum(self.milliseconds.values()))
         return {**self.milliseconds, "other": other, "total": total}

@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 _pull_others, _stiffen_others, _height_others = FRAMED.pull, FRAMED.stiffen, FRAMED.height
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _find_gaps(z: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
     """Arms in the body's axes and gaps, each (m, 3)."""
     loads, touch = data
@@ -34,7 +34,7 @@ def _find_gaps(z: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
     return arms, gaps
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
@@ -52,7 +52,7 @@ def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
             g[rank + 3 :] += touch.weights[i] * pushes[i]
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
@@ -84,7 +84,7 @@ def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
             K[i, j] += square[i, j]
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)

@@ -37,7 +37,7 @@ def find_gap(z: FloatArray, touch: PlacedContacts, i: int, gap: FloatArray) -> N
     gap[0], gap[1], gap[2] = x, y, w
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
     """Add the derivative of the contacts' energy by the coordinates, (r,)."""
     gap, push, aside = np.empty(3), np.empty(3), np.empty(3)
@@ -53,14 +53,14 @@ def press(z: FloatArray, touch: PlacedContacts, g: FloatArray) -> None:
                 own[j] += push[0] * rows[0, j] + push[1] * rows[1, j] + push[2] * rows[2, j]
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _pull(z: FloatArray, data: Any, g: FloatArray) -> None:
     loads, touch = data
     _pull_others(z, loads, g)
     press(z, touch, g)
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _is_like(touch: PlacedContacts, i: int, other: int) -> bool:
     """Whether two contacts depend on the same coordinates."""
     begin, there = touch.start[i], touch.start[other]
@@ -71,7 +71,7 @@ def _is_like(touch: PlacedContacts, i: int, other: int) -> bool:
     return bool(same)
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) -> None:
     """Add rowsᵀ rows to the lower triangle, whose columns are those of contact i."""
     square = np.dot(rows.T, rows)
@@ -87,7 +87,7 @@ def _add_square(touch: PlacedContacts, i: int, rows: FloatArray, K: FloatArray) 
             down += 1
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def stiffen_contacts(z: FloatArray, touch: PlacedContacts, K: FloatArray) -> None:
     """Add the second derivative of the contacts' energy to the lower triangle, (r, r)."""
     gap, aside, axes, stiffness = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
@@ -120,14 +120,14 @@ def stiffen_contacts(z: FloatArray, touch: PlacedContacts, K: FloatArray) -> Non
         _add_square(touch, group, rows[:count], K)
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _stiffen(z: FloatArray, data: Any, K: FloatArray) -> None:
     loads, touch = data
     _stiffen_others(z, loads, K)
     stiffen_contacts(z, touch, K)
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=False)
 def _height(z: FloatArray, data: Any) -> tuple[float, float]:
     loads, touch = data
     energy, size = _height_others(z, loads)
