@@ -74,6 +74,12 @@ def test_partly_pinned_body_keeps_the_rigid_motion_its_pins_allow() -> None:
     assert modes.importance[0] > 0.0
 
 
+def test_modes_do_not_depend_on_how_many_are_found(held: Body) -> None:
+    many = linear_modes(held, 9).columns
+    for count in range(1, 9):
+        assert np.abs(linear_modes(held, count).columns - many[:, :count]).max() < 1e-6 * np.abs(many).max()
+
+
 def test_too_many_modes_are_refused_with_the_number_there_are(held: Body) -> None:
     with pytest.raises(MeshError, match="ask for 1 to"):
         linear_modes(held, 10**6)
