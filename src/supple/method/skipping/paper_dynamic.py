@@ -1,6 +1,6 @@
 """Algorithms 5 and 6 of [KJ09]: steps of a moving body are skipped as many times in a row as its last full step allows.
 
-Corrected: line 7 stands outside the condition of line 4, within which the first column would never be added; s_max is
+Corrected: the error column of Algorithm 5 has the sign and the size of a displacement; line 7 stands outside the condition of line 4, within which the first column would never be added; s_max is
 a whole number; the column that is lent to see errors does not count among r_max.
 """
 
@@ -101,9 +101,11 @@ class DynamicIntegrator:
         )  # fmt: skip
 
     def _compute_error_vector(self, begin: FullState, end: FullState, step: Step) -> FloatArray | None:
-        """Algorithm 5: where the forces push that change as the body goes on, h² A⁻¹ (H : u̇) u̇ [m], (n, 3).
+        """Algorithm 5: how far the next step ends from a step with today's stiffness, -½ h² A⁻¹ (H : u̇) u̇ [m], (n, 3).
 
-        A is that of the last full step. None for a body at rest, and where A has no factor.
+        Elastic forces at u + h u̇ differ from linear ones by -½ h² (H : u̇) u̇, which A, the matrix of the last full step,
+        answers. The paper prints neither the sign nor the factor; the state u + d that elements are trained at needs
+        both. None for a body at rest, and where A has no factor.
         """
         speed = step.grower.rms(end.v)
         increment, system = self._steps.full.formulate(begin, step.inputs)
@@ -120,4 +122,4 @@ class DynamicIntegrator:
             d[system.map.free] = factor.solve(matrix, system.map.unknowns(change)).reshape(-1, 3)  # line 4
         except NotPositiveDefinite:
             return None
-        return (step.inputs.duration * speed / _PROBE) ** 2 * d
+        return -0.5 * (step.inputs.duration * speed / _PROBE) ** 2 * d
