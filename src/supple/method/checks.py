@@ -1,5 +1,7 @@
 """What every solver asks of its settings and its steps."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,17 +12,24 @@ from supple.elastic import Body, Pins
 from supple.errors import SceneError
 from supple.rig import Rig
 from supple.solve.inputs import Inputs, Moment
-from supple.solve.integrator import INTEGRATORS
+from supple.solve.integrator import ALL_INTEGRATORS, INTEGRATORS
 
 __all__ = ["check_projective", "check_settings", "check_skipping", "check_step", "check_targets", "refuse_other_pins"]
 
 
-def check_settings(body: Body, integrator: str, tolerance: float, contact: ContactSettings | None) -> None:
-    """Refuse what is no body or contact, an integrator that is not known and a tolerance that is none."""
+def check_settings(
+    body: Body,
+    integrator: str,
+    tolerance: float,
+    contact: ContactSettings | None,
+    known: Collection[str] = tuple(INTEGRATORS),
+) -> None:
+    """Refuse what is no body or contact, an integrator that is not `known` to a method and a tolerance that is none."""
     check_type(body, "body", Body, "a Body", "Use Body.build.")
     _check_contact(contact)
-    if integrator not in INTEGRATORS:
-        raise SceneError(f"integrator {integrator!r} is not known: use one of {', '.join(INTEGRATORS)}.")
+    if integrator not in known:
+        where = " in this method" if integrator in ALL_INTEGRATORS else ""
+        raise SceneError(f"integrator {integrator!r} is not known{where}: use one of {', '.join(known)}.")
     check_number(tolerance, "tolerance", above=0.0, below=1.0, remedy="1e-4 gives four digits.")
 
 

@@ -142,7 +142,8 @@ def _total(measured: Measured) -> float:
 def _find_remedy(built: Built) -> str:
     """What helps against an integrator that makes energy."""
     if built.scene.time.integrator == "newmark":
-        return 'use time.integrator = "implicit_euler", or more substeps'
+        damped = '"generalized_alpha" or "implicit_euler"' if built.solver.name == "full" else '"implicit_euler"'
+        return f"use time.integrator = {damped}, or more substeps"
     return "use more substeps, or a smaller method.tolerance"
 
 

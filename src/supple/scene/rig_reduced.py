@@ -34,6 +34,11 @@ def refuse_unbuilt(scene: Scene) -> None:
         raise SceneError(
             f'method.name = "{name}" does not know material.pose: use "full" or "posespace", or remove it.'
         )
+    if scene.time.integrator == "generalized_alpha" and name != "full":
+        raise SceneError(
+            f'method.name = "{name}" does not know time.integrator = "generalized_alpha": use "implicit_euler", or '
+            'method.name = "full".'
+        )
     if scene.rig is not None and scene.rig.attach is not None and name != "full":
         raise SceneError(f'method.name = "{name}" does not know rig.attach: use "full", or hold flesh by rig.hold.')
     if scene.rig is None or name not in ("reduced", "posespace", "skipping"):

@@ -23,9 +23,10 @@ class TimeTable(Section):
         le=1_000_000,
         description="frames simulated before frame 0: pins stand still, a rig goes to its first pose",
     )
-    integrator: Literal["implicit_euler", "newmark", "static"] = Field(
+    integrator: Literal["implicit_euler", "newmark", "generalized_alpha", "static"] = Field(
         default="implicit_euler",
-        description="implicit_euler damps, newmark keeps energy, static finds the equilibrium",
+        description="implicit_euler damps, newmark keeps the energy of small vibrations, generalized_alpha damps only "
+        "fast ones (full method), static finds the equilibrium",
     )
 
     @property

@@ -38,12 +38,23 @@ class Motion:
     cv: float
     """[1/s]"""
     xv: FloatArray
+    share: float = 0.0
+    """Of the acceleration at the step's beginning in the one that forces balance."""
+    before: FloatArray | None = None
+    """That acceleration [m/s²], where it counts."""
 
     def velocity(self, x: FloatArray) -> FloatArray:
         return self.cv * (x - self.xv)
 
     def acceleration(self, x: FloatArray) -> FloatArray:
+        """What forces balance [m/s²]."""
         return self.ca * (x - self.xa)
+
+    def end_acceleration(self, balanced: FloatArray) -> FloatArray:
+        """The acceleration at the step's end [m/s²], given the one that forces balance."""
+        if self.before is None:
+            return balanced
+        return np.asarray((balanced - self.share * self.before) / (1.0 - self.share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from supple.rig import Rig
 from supple.solve.forces import external_force, initial_acceleration
 from supple.solve.increment import Increment, Motion
 from supple.solve.inputs import Inputs, Moment
-from supple.solve.integrator import INTEGRATORS, Integrator
+from supple.solve.integrator import ALL_INTEGRATORS, Integrator
 from supple.solve.linear import LINEAR_SOLVERS
 from supple.solve.live import Live
 from supple.solve.pull import Anchors, Springs
@@ -44,7 +44,7 @@ FloatArray = NDArray[np.float64]
 
 
 class FullSolver:
-    """Static, implicit Euler or Newmark steps of a body, over one Newton core."""
+    """Static, implicit Euler, Newmark or generalized-α steps of a body, over one Newton core."""
 
     name = "full"
 
@@ -69,13 +69,13 @@ class FullSolver:
         So do the poses of `rig`; `rest` says what they mean (method/rigged.py). Pins hold what shall follow its bones,
         `anchors` tie flesh to them by springs.
         """
-        check_settings(body, integrator, tolerance, contact)
+        check_settings(body, integrator, tolerance, contact, ALL_INTEGRATORS)
         if linear_solver not in LINEAR_SOLVERS:
             raise SceneError(f"linear_solver {linear_solver!r} is not known: use one of {', '.join(LINEAR_SOLVERS)}.")
         self.body = body
         self.tolerance = tolerance
         self.is_static = integrator == "static"
-        self._integrator = INTEGRATORS[integrator]
+        self._integrator = ALL_INTEGRATORS[integrator]
         self._integrator_name = integrator
         self._linear_solver = linear_solver
         self._max_iterations = max_iterations or (200 if self.is_static else 50)
@@ -233,6 +233,7 @@ class FullSolver:
         weight = count_contact(motion, h)
         if push is not None and weight != 1.0:
             a -= weight * push / self.body.mass[:, None]  # what the next step goes on with
+        a = motion.end_acceleration(a)
         pins = state.live.pins(self.body.pins)
         if not self.is_static and len(pins.vertices):
             held = pins.vertices

@@ -13,7 +13,7 @@ from supple.contact.collider import Collider
 from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
-from supple.method.checks import check_skipping, check_step, refuse_other_pins
+from supple.method.checks import check_settings, check_skipping, check_step, refuse_other_pins
 from supple.method.full.solver import FullSolver
 from supple.method.measured import Measured, measure_body
 from supple.method.skipping.carried import CarriedModels, Carrier
@@ -65,6 +65,7 @@ class PaperSkippingSolver:
         error = _ERROR.get(integrator, _DYNAMIC) if tolerance is None else tolerance
         discard = _DISCARD.get(integrator, _DYNAMIC) if discard is None else discard
         check_skipping(error, throttle)
+        check_settings(body, integrator, newton_tolerance, contact)
         if not (np.isfinite(discard) and 0.0 < discard < 1.0):
             raise SceneError(f"a discard of {discard:g} is no share of a displacement: give one between 0 and 1.")
         if max_rank < 2:

@@ -19,7 +19,7 @@ from supple.contact.settings import ContactSettings
 from supple.elastic import Body
 from supple.errors import SceneError
 from supple.linalg.rigid import rigid_modes
-from supple.method.checks import check_skipping, check_step
+from supple.method.checks import check_settings, check_skipping, check_step
 from supple.method.full.solver import FullSolver
 from supple.method.measured import Measured, measure_body
 from supple.method.model import ReducedModel
@@ -96,6 +96,7 @@ class SkippingSolver:
         if tolerance is None:
             tolerance = _STATIC if integrator == "static" else _USUAL
         check_skipping(tolerance, throttle)
+        check_settings(body, integrator, newton_tolerance, contact)
         if max_rank is not None and max_rank < 1:
             raise SceneError(f"a max_rank of {max_rank} leaves no subspace: give 1 or more.")
         held = rigid_modes(body.mesh.vertices).reshape(-1, 3, 6)[body.pins.vertices][body.pins.held]
