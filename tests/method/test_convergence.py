@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from supple.constraint import ProjectiveBody
-from supple.elastic import Body, Pins
+from supple.elastic import Body, Damping, Pins
 from supple.errors import SceneError
 from supple.material import Corotational
-from supple.method import HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
+from supple.method import FullSolver, HyperReducedSolver, ProjectiveSolver, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced import solver as hyperreduced
 from supple.method.projective.objective import StepObjective
 from supple.shape import make_shape
@@ -144,3 +144,38 @@ def test_fixed_iterations_evaluate_no_more_than_they_did(body, monkeypatch):
 def test_settings_that_make_no_sense_are_refused(make, settings, said):
     with pytest.raises(SceneError, match=said):
         make(**settings)
+
+
+@pytest.mark.parametrize("stiffness", [0.002, 0.02])
+def test_stiffness_damping_is_that_of_the_full_solver_also_where_elements_turn(stiffness):
+    mesh = make_shape("beam", elements=300)
+    held = Pins.of(np.flatnonzero(mesh.vertices[:, 0] < mesh.bounds()[0][0] + 1e-9))
+    body = Body.build(mesh, Corotational(young=1e6, poisson=0.45), held, Damping(stiffness=stiffness))
+    full, solver = FullSolver(body), ProjectiveSolver(ProjectiveBody.from_body(body))
+    exact, state, gaps, ways = full.start(), solver.start(), [], []
+    for k in range(40):
+        inputs = step_inputs(solver, k)
+        (exact, _), (state, _) = full.step(exact, inputs), solver.step(state, inputs)
+        gaps.append(state.x - exact.x)
+        ways.append(exact.x - mesh.vertices)
+    assert np.abs(ways).max() > 0.2  # the beam bends far
+    assert np.linalg.norm(gaps) < 0.02 * np.linalg.norm(ways)
+
+
+def test_stiffness_damping_leaves_spin_and_takes_wobble():
+    mesh = make_shape("beam", elements=300)
+    X, spins = mesh.vertices, []
+    for stiffness in (0.0, 0.02):
+        body = Body.build(mesh, Corotational(young=1e5, poisson=0.4), None, Damping(stiffness=stiffness))
+        solver = ProjectiveSolver(ProjectiveBody.from_body(body), convergence=1e-3)
+        wobble = np.zeros_like(X)
+        wobble[:, 1] = 2.0 * np.cos(2.0 * np.pi * X[:, 0])
+        v = np.cross([0.0, 0.0, 2.0], X - body.mass @ X / body.mass.sum()) + wobble
+        state, energies = solver.from_full(X, v, np.zeros_like(X)), []
+        for k in range(60):
+            state, _ = solver.step(state, Inputs(*(Moment(H * j, np.zeros((0, 3))) for j in (k, k + 1))))
+            energies.append(0.5 * float(body.mass @ (state.v**2).sum(axis=1)) + body.energy(state.x))
+        assert (np.diff(energies) < 1e-6 * energies[0]).all()
+        arms = state.x - body.mass @ state.x / body.mass.sum()
+        spins.append(float(body.mass @ np.cross(arms, state.v)[:, 2]))
+    assert spins[1] == pytest.approx(spins[0], rel=0.02)

@@ -101,6 +101,14 @@ def projective_solver(
     common |= stopping if method.candidates is None else {**stopping, "candidates": method.candidates}
     if method.name == "projective":
         return ProjectiveSolver(body, tolerance=method.tolerance or 0.0, history=method.history, **common), said
+    if body.damping.stiffness > 0.0:
+        warnings.warn(
+            f"material.damping_stiffness = {body.damping.stiffness:g} s resists the turning of elements in "
+            "hyper-reduced steps, so bodies that bend move too slowly: use material.damping_mass, or method.name = "
+            '"projective".',
+            SuppleWarning,
+            stacklevel=3,
+        )
     sizes = _space_sizes(method)
     if method.tolerance is None:
         return HyperReducedSolver(body, prepare_spaces(body, sizes), **common), said

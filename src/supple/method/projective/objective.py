@@ -5,28 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from supple.constraint.local_step import LocalStep, Memory
 from supple.linalg.jit import njit
 from supple.solve.pull import Pull
 
-__all__ = ["Drag", "StepObjective"]
+__all__ = ["StepObjective"]
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Drag:
-    """Stiffness-proportional damping with the constant matrix of the constraints, β/h K (x - origin).
-
-    It resists all that moves away from the origin, which the rigid part of the step therefore takes along.
-    """
-
-    matrix: csr_array
-    """β/h K [N/m]"""
-    origin: FloatArray
-    """[m], (n, 3)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +27,9 @@ class StepObjective:
     goal: FloatArray
     """s: where inertia, mass damping and outer forces alone would lead [m], (n, 3)."""
     held: NDArray[np.bool_]
-    drag: Drag | None = None
+    drag: FloatArray | None = None
+    """β/h times the forces of the constraints as the step begins, turned along with it [N], (n, 3), where stiffness
+    damps: β/h (∇E(x) - ∇E(x_n)) resists strain and not the turning of elements. The other half is in `steps`."""
     pull: Pull | None = None
 
     def evaluate(self, x: FloatArray) -> tuple[float, FloatArray]:
@@ -51,14 +39,12 @@ class StepObjective:
         for step, memory in zip(self.steps, self.memories, strict=True):
             value += step.pull(x, memory, forces)
         value += _resist(x, self.goal, self.inertia, self.held, forces)
-        for term in (self.drag, self.pull):
-            if isinstance(term, Drag):
-                push = term.matrix @ (x - term.origin)
-                value += 0.5 * float(np.vdot(x - term.origin, push))
-                forces += np.where(self.held, 0.0, push)
-            elif term is not None:
-                value += term.energy(x)
-                forces += np.where(self.held, 0.0, term.terms(x)["grab"])
+        if self.drag is not None:
+            value += float(np.vdot(x - self.goal, self.drag))
+            forces += np.where(self.held, 0.0, self.drag)
+        if self.pull is not None:
+            value += self.pull.energy(x)
+            forces += np.where(self.held, 0.0, self.pull.terms(x)["grab"])
         return value, forces
 
 

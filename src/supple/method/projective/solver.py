@@ -19,7 +19,7 @@ from supple.method.checks import check_projective, check_step
 from supple.method.measured import Measured, find_load_points, kinetic_energy
 from supple.method.projective.contact import ProjectiveContact, choose_candidates
 from supple.method.projective.global_step import GlobalStep
-from supple.method.projective.objective import Drag, StepObjective
+from supple.method.projective.objective import StepObjective
 from supple.method.projective.press import descend_pressing, push_back
 from supple.method.projective.quasi_newton import Descent, descend
 from supple.method.projective.stopping import CONVERGENCE, Stopping
@@ -51,8 +51,8 @@ class ProjectiveState(FullState):
 class ProjectiveSolver:
     """Implicit Euler steps by local projections and a prefactored global step.
 
-    Mass damping counts as in the full solver. Stiffness damping is that of the constant matrix, relative to the rigid
-    part of the step: it is linear, and stronger than the full solver's where elements are turned or squeezed.
+    Mass damping counts as in the full solver. Stiffness damping resists the change of the constraints' forces, beside
+    the rigid part of the step, as in the full solver.
     """
 
     name = "projective"
@@ -98,7 +98,7 @@ class ProjectiveSolver:
         self._bare = factor
         self._mass = body.mass[self._order]
         self._steps = [LocalStep.build(c, body.vertices, self._number) for c in body.constraints]
-        self._changed: tuple[tuple[float, float], list[LocalStep]] = ((1.0, 1.0), self._steps)
+        self._changed: dict[tuple[float, float], list[LocalStep]] = {(1.0, 1.0): self._steps}
         self._globals: dict[bytes, GlobalStep] = {}
         self._skin = np.unique(body.surface.triangles).astype(np.int32)
         self._contact: ProjectiveContact | None = None
@@ -211,15 +211,16 @@ class ProjectiveSolver:
         # (x - x_n - h v)/h² + α (x - x_n)/h - f/m = (1/h² + α/h) (x - s)
         goal = state.x + (h * state.v + h**2 * force / body.mass[:, None]) / (1.0 + alpha * h)
         begin = live.place(goal, body.pins, inputs.end.targets)
-        drag = None
-        if body.damping.stiffness > 0.0:
+        drag, share = None, body.damping.stiffness / round_duration(h)
+        if share > 0.0:
+            drag = np.zeros_like(goal)
+            for step, memory in zip(self._local(live), state.memories, strict=True):
+                step.pull(state.x[self._order], memory.copy(), drag)
             frame = foresee_frame(body.vertices, body.mass, body.pins, state, inputs)
-            origin = state.x if frame is None else frame.move(state.x)
-            matrix = live.stiffness * body.damping.stiffness / h * self._stiffness
-            drag = Drag(sp.csr_array(matrix), origin[self._order])
+            drag = share * (drag if frame is None else drag @ frame.R.T)
         grabs = tuple(replace(g, vertices=tuple(self._number[list(g.vertices)].tolist())) for g in live.grabs)
         objective = StepObjective(
-            self._local(live), tuple(memory.copy() for memory in state.memories),
+            self._local(live, 1.0 + share), tuple(memory.copy() for memory in state.memories),
             self._mass * (1.0 / h**2 + alpha / h), goal[self._order], self._held(live.pins(body.pins)),
             drag, Pull(grabs) if grabs else None,
         )  # fmt: skip
@@ -235,12 +236,13 @@ class ProjectiveSolver:
         a = (v - state.v) / inputs.duration
         return ProjectiveState(inputs.end.time, x, v, a, state.live, memories=tuple(memories))
 
-    def _local(self, live: Live) -> list[LocalStep]:
-        """The local steps with the stiffness and the target volume that the user has set."""
-        key = live.stiffness, live.volume
-        if self._changed[0] != key:
-            self._changed = key, [step.changed(*key) for step in self._steps]
-        return self._changed[1]
+    def _local(self, live: Live, share: float = 1.0) -> list[LocalStep]:
+        """The local steps with the stiffness, times a share, and the target volume that the user has set."""
+        key = share * live.stiffness, live.volume
+        if key not in self._changed:
+            self._changed = dict([*self._changed.items()][1 - _KEPT :])
+            self._changed[key] = [step.changed(*key) for step in self._steps]
+        return self._changed[key]
 
     def _global(self, duration: float, live: Live) -> GlobalStep:
         """The global step of a duration, a stiffness and pins; the last few are kept."""
