@@ -40,7 +40,7 @@ class Common:
     seed: int | None = None
     """Seed of everything random (default: the scene's, or 0); the same seed gives the same bytes."""
     threads: int | None = None
-    """Threads to use (default: all cores)."""
+    """Threads to use (default: the cores that nothing else keeps busy)."""
 
 
 class Console:

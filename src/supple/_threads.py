@@ -6,8 +6,9 @@ cores and made steps 2 to 35 times slower. BLAS stays on one thread: the paralle
 
 import ctypes
 import os
+from pathlib import Path
 
-__all__ = ["available_threads", "configure", "set_threads"]
+__all__ = ["available_threads", "configure", "idle_threads", "leave_busy_cores", "set_threads"]
 
 
 def configure() -> None:
@@ -28,6 +29,27 @@ def configure() -> None:
 def available_threads() -> int:
     """Number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def idle_threads(told: str | None = None) -> int:
+    """Number of those cores that others leave idle, at least 1; all of them where the system does not tell.
+
+    A core counts as busy where as many threads as this run at this moment, beside this one, and have run over the last
+    minute. `told` is what /proc/loadavg says.
+    """
+    try:
+        words = (Path("/proc/loadavg").read_text(encoding="ascii") if told is None else told).split()
+        busy = min(round(float(words[0])), int(words[3].split("/")[0]) - 1)
+    except (OSError, ValueError, IndexError):
+        return available_threads()
+    return max(1, min(available_threads(), (os.cpu_count() or 1) - busy))
+
+
+def leave_busy_cores() -> None:
+    """Use by default the cores that others leave idle, unless NUMBA_NUM_THREADS is set: threads that share a core with
+    others keep the threads waiting that have one of their own. Results are the same for any number."""
+    if "NUMBA_NUM_THREADS" not in os.environ and idle_threads() < available_threads():
+        set_threads(idle_threads())
 
 
 def set_threads(count: int) -> None:

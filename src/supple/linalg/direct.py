@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._threads import available_threads
 from supple.errors import ConvergenceError
 from supple.linalg.pattern import Pattern
 
@@ -84,7 +85,8 @@ class Pardiso:
         self._settings = np.zeros(64, np.int32)
         self._settings[0] = 1  # the entries below, not defaults
         self._settings[1] = 2  # nested dissection by METIS: one order whatever the threads
-        self._settings[33] = self._threads
+        # As many as there are, whatever number is used: sums are split by this one, so that bytes do not hang on theirs
+        self._settings[33] = available_threads() if pattern.size >= self._PARALLEL_FROM else 1
         self._settings[34] = 1  # indices from zero
         self._data = np.zeros(pattern.nonzeros)
         self._run(self._ANALYSE)

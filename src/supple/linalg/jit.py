@@ -22,6 +22,7 @@ from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodeLibrary
 
 import supple
+from supple._threads import leave_busy_cores
 from supple.linalg.work_clock import preparing
 
 __all__ = ["block_njit", "digest_kernel", "identify", "njit"]
@@ -174,6 +175,8 @@ def _enclosed(function: FunctionType) -> dict[str, Any]:
     cells = function.__closure__ or ()
     return {name: cell.cell_contents for name, cell in zip(function.__code__.co_freevars, cells, strict=True)}
 
+
+leave_busy_cores()  # Numba is loaded now, and no loop has run
 
 _finalize = CPUCodeLibrary._finalize_final_module
 
