@@ -285,6 +285,23 @@ def test_bones_that_hang_on_nothing_are_named(tmp_path: Path, changes: dict[str,
         load_bones(tmp_path / "a.json")
 
 
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_names_that_no_file_has_are_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileFormatError, match="cannot be found"):
+        load_mesh(tmp_path / f"{name}.obj")
+
+
+def test_an_array_where_a_time_belongs_is_named(tmp_path: Path, tets: TetMesh) -> None:
+    writer = open_writer(tmp_path / "a.npz", tets, CacheInfo())
+    writer.write(Frame(0, 0.0, tets.vertices))
+    writer.close()
+    with np.load(tmp_path / "a.npz") as members:
+        arrays = {name: members[name] for name in members.files}
+    np.savez(tmp_path / "b.npz", **{**arrays, "frame/0000/time": np.zeros(1)})
+    with pytest.raises(FileFormatError, match="time of frame 0 is damaged"):
+        open_cache(tmp_path / "b.npz")
+
+
 def test_trees_are_read_up_to_their_limits() -> None:
     deepest = "[" * DEEPEST + "]" * DEEPEST
     assert parse_toml(f"a = {deepest[1:-1]}")["a"] == parse_json(deepest)[0]

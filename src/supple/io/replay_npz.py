@@ -80,6 +80,7 @@ class NpzCache(Cache):
 
     def _read(self, i: int, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         values = self._file.read(f"frame/{self.indices[i]:04d}/{name}")
-        if values.shape[: len(shape)] != shape or values.dtype.kind not in "fiu" or not np.isfinite(values).all():
+        fits = values.shape[: len(shape)] == shape and (shape or not values.ndim) and values.dtype.kind in "fiu"
+        if not fits or not np.isfinite(values).all():
             raise FileFormatError(f"{self._path}: {name} of frame {self.indices[i]} is damaged; record the run again.")
         return values.astype(np.float64)

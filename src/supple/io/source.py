@@ -57,7 +57,8 @@ class Source:
     def parsing(self, kind: str) -> Iterator[None]:
         """Turn what a parser did not foresee into an error that says the file is not a whole `kind`."""
         try:
-            yield
+            with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is found and told
+                yield
         except MeshError:  # which says itself what is wrong with the mesh
             raise
         except UNFORESEEN as error:
@@ -73,12 +74,13 @@ def mesh_suffix(path: Path) -> str:
 
 def check_readable(path: Path, remedy: str = EXPORT_AGAIN) -> None:
     """Refuse a path that is missing, a directory, empty or too large."""
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory; name a file in it.")
     try:
+        if path.is_dir():
+            raise FileFormatError(f"{path} is a directory; name a file in it.")
         size = path.stat().st_size
-    except OSError as error:
-        raise FileFormatError(f"{path} cannot be found ({error.strerror}); check the path.") from None
+    except (OSError, ValueError) as error:  # not there, or no name that a file can have
+        why = error.strerror if isinstance(error, OSError) else error
+        raise FileFormatError(f"{str(path)[:200]} cannot be found ({why}); check the path.") from None
     if size == 0:
         raise FileFormatError(f"{path} is empty; {remedy}.")
     if size > current_limits().bytes:
