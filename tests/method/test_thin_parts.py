@@ -18,6 +18,8 @@ STEP = 0.01
 @pytest.mark.parametrize(("speed", "thickness"), [(2.0, 0.0), (2.0, 0.003), (5.0, 0.0)])
 def test_a_fast_block_stops_at_a_thin_plate_of_the_same_body(speed: float, thickness: float) -> None:
     # A step takes it through the whole plate, or through twice and a half as much
+    if thickness > 0.0:  # where crossings are looked for
+        pytest.importorskip("ipctk")
     plate = fill_box((-0.15, -THIN, -0.15), (0.15, 0.0, 0.15), 10, None)
     block = fill_box((-0.052, 0.004, -0.047), (0.048, 0.104, 0.053), 6, None)
     count = len(plate.vertices)

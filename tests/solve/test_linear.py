@@ -16,6 +16,12 @@ from supple.solve.linear import (
 )
 
 
+@pytest.fixture(autouse=True)
+def with_mkl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules as they are where MKL is installed."""
+    monkeypatch.setattr(linear, "load_mkl", lambda: True)
+
+
 def test_stiff_or_small_problems_are_solved_directly_and_soft_large_ones_iteratively() -> None:
     assert choose_linear_solver(DIRECT_AT_LEAST, reach=0.1)[0] == "direct"
     assert choose_linear_solver(12_000, reach=3.0)[0] == "pcg"
