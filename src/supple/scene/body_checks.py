@@ -164,10 +164,11 @@ def _check_vibration(stage: Stage) -> Iterator[Finding]:
 
 def _what_is_lost(stage: Stage, period: float) -> str:
     """What a vibration of some period [s] looks like in steps of the scene."""
-    if stage.scene.time.integrator == "newmark":
-        angle = math.pi * stage.scene.time.step / period
-        return f"which newmark shows {angle / math.atan(angle):.2g} times as slow"
-    return "which implicit_euler damps away within one swing"
+    time = stage.scene.time
+    if time.integrator == "implicit_euler":
+        return "which implicit_euler damps away within one swing"
+    angle = math.pi * time.step / period
+    return f"which {time.integrator} shows {angle / math.atan(angle):.2g} times as slow"
 
 
 def check_elements(stage: Stage) -> Iterator[Finding]:
