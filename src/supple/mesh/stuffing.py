@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import MeshError
+from supple.linalg.ties import largest_first
 from supple.mesh.checks import check_size, drop_unused, plural
 from supple.mesh.crossing import Crossings, Distance, choose_warps, evaluate, find_crossings
 from supple.mesh.lattice import Lattice
@@ -157,7 +158,7 @@ def _sort_in_space(
     vertices: NDArray[np.float64], tets: NDArray[np.int32], step: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Vertices in slabs along the longest axis, tets by first vertex: neighbours stay close in memory."""
-    axes = np.argsort(-np.ptp(vertices, axis=0), kind="stable")
+    axes = largest_first(np.ptp(vertices, axis=0))
     slab = np.floor((vertices - vertices.min(axis=0)) / step)
     order = np.lexsort((slab[:, axes[2]], slab[:, axes[1]], slab[:, axes[0]]))
     number = np.empty(len(order), dtype=np.int32)

@@ -99,7 +99,7 @@ def cone(start: ArrayLike, end: ArrayLike, start_radius: float, end_radius: floa
 
     def value(points: Points) -> NDArray[np.float64]:
         local = points - first
-        along = local @ axis
+        along = _turn(local, axis[:, None])[:, 0]
         away = _norm(local - along[:, None] * axis)
         # The side touches both balls, so the nearest ball lies where a normal of the side meets the axis.
         foot = np.clip(along - away * slope / np.sqrt(1.0 - slope**2), 0.0, length)
@@ -121,7 +121,7 @@ def moved(field: Field, rotation: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)
     middle, half = (field.low + field.high) / 2, (field.high - field.low) / 2
     reach = np.abs(turn) @ half
     centre = turn @ middle + shift
-    return Field(lambda points: field((points - shift) @ turn), centre - reach, centre + reach)
+    return Field(lambda points: field(_turn(points - shift, turn)), centre - reach, centre + reach)
 
 
 def scaled(field: Field, factor: float) -> Field:
@@ -179,6 +179,12 @@ def _box_distance(beyond: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distance [m] to a box from how far each coordinate lies beyond its side (below 0 within), (k,)."""
     distance: NDArray[np.float64] = _norm(np.maximum(beyond, 0.0)) + np.minimum(beyond.max(axis=1), 0.0)
     return distance
+
+
+def _turn(vectors: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors (n, 3) times a matrix (3, k), summed in the same order on every processor: a mesh is cut by the digits of
+    distances, where a lattice point lies on the surface."""
+    return vectors[:, :1] * matrix[0] + vectors[:, 1:2] * matrix[1] + vectors[:, 2:] * matrix[2]
 
 
 def _norm(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
