@@ -17,8 +17,8 @@ from supple.method.skipping.paper import PaperSkippingSolver
 from supple.method.skipping.paper_basis import Grower, Grown
 from supple.method.skipping.paper_static import SampledForces
 from supple.method.skipping.paper_steps import Step
-from supple.solve.stopwatch import Stopwatch
 from supple.solve import AddPin, Gravity, Inputs, Moment, SetThrottle
+from supple.solve.stopwatch import Stopwatch
 
 H = 0.01
 NO_POSE = np.zeros(0)
