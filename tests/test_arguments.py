@@ -126,6 +126,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: Gravity(9.81),
         "Gravity(acceleration): got shape (); want (3,) [m/s²]. Give it a direction, such as (0, -9",
     ),
+    (lambda: Gravity((True, False, True)), "Gravity(acceleration): got a mask (3,); want (3,) [m/s²]."),
     (lambda: Gravity((0, np.inf, 0)), "Gravity(acceleration): got numbers that are not finite"),
     (lambda: NodalForce([0, 1], [1.0], (0, 1, 0)), "NodalForce(weights): got shape (1,); want (2,)."),
     (lambda: NodalForce([0], [1.0], 5.0), "NodalForce(vector): got shape (); want (3,) [N]."),

@@ -1,6 +1,7 @@
 """Checks of arguments where objects are made: "Class(argument): got X; want Y. Remedy." """
 
 import difflib
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -93,19 +94,20 @@ def check_number(
     error: type[ArgumentError] = ArgumentError,
 ) -> None:
     """Refuse what is no finite number, or lies outside a range whose ends count (`least`, `most`) or do not."""
-    bounds = (("above", above), ("from", least), ("below", below), ("up to", most))
-    words = ", ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if (
-        not is_number
-        or not np.isfinite(value)  # type: ignore[call-overload]
-        or (above is not None and not value > above)  # type: ignore[operator]
-        or (least is not None and not value >= least)  # type: ignore[operator]
-        or (below is not None and not value < below)  # type: ignore[operator]
-        or (most is not None and not value <= most)  # type: ignore[operator]
+        is_number
+        and math.isfinite(value)  # type: ignore[arg-type]
+        and (above is None or value > above)  # type: ignore[operator]
+        and (least is None or value >= least)  # type: ignore[operator]
+        and (below is None or value < below)  # type: ignore[operator]
+        and (most is None or value <= most)  # type: ignore[operator]
     ):
-        want = words if words and is_number else f"a finite number{' ' + words if words else ''}"
-        refuse(where, describe(value), f"{want}{f' [{unit}]' if unit else ''}", remedy, error)
+        return
+    bounds = (("above", above), ("from", least), ("below", below), ("up to", most))
+    words = ", ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+    want = words if words and is_number else f"a finite number{' ' + words if words else ''}"
+    refuse(where, describe(value), f"{want}{f' [{unit}]' if unit else ''}", remedy, error)
 
 
 def as_floats(
@@ -199,7 +201,7 @@ def _check_shape(
     array: NDArray[Any], where: str, shape: Shape, want: str, remedy: str, error: type[ArgumentError]
 ) -> None:
     fits = array.ndim == len(shape) and all(
-        isinstance(extent, str) or extent == found for extent, found in zip(shape, array.shape, strict=True)
+        found == extent or isinstance(extent, str) for extent, found in zip(shape, array.shape, strict=True)
     )
     if not fits:
         refuse(where, f"shape {array.shape}", want, remedy, error)

@@ -2,7 +2,7 @@
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ __all__ = ["Force", "Gravity", "NodalForce", "PassingForce", "external_force", "
 FloatArray = NDArray[np.float64]
 
 
-@runtime_checkable
 class Force(Protocol):
     """Something that pushes vertices, whatever their positions."""
 

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.arguments import as_floats, check_number, check_type, remember
+from supple.arguments import as_floats, check_number, check_type, describe, refuse, remember
 from supple.solve.events import Event
 from supple.solve.forces import Force
 from supple.solve.placement import Placement
@@ -39,7 +39,9 @@ class Moment:
         pose = None if self.pose is None else as_floats(self.pose, "Moment(pose)", ("p",), finite=False)
         check_type(self.forces, "Moment(forces)", (tuple, list), "a tuple of forces")
         for number, force in enumerate(self.forces):
-            check_type(force, f"Moment(forces[{number}])", Force, "a force such as Gravity((0, -9.81, 0))")
+            if not hasattr(force, "add_to"):  # a protocol's isinstance costs more than the step's other checks
+                want = "a force such as Gravity((0, -9.81, 0))"
+                refuse(f"Moment(forces[{number}])", describe(force), want)
         check_type(self.colliders, "Moment(colliders)", (tuple, list), "a tuple of placements")
         for number, place in enumerate(self.colliders):
             check_type(place, f"Moment(colliders[{number}])", Placement, "a Placement")
