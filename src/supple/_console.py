@@ -18,6 +18,7 @@ from cyclopts import Parameter
 from supple.errors import ArgumentError, MeshError, OutputError, SceneError, SuppleError, SuppleWarning
 
 if TYPE_CHECKING:
+    from supple.io.permit import Permit
     from supple.scene.progress import Listener
 
 __all__ = ["Common", "Console", "perform"]
@@ -33,6 +34,8 @@ class Common:
 
     json: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None
     """Write the result as JSON to this file; - is standard output, and nothing else is printed there."""
+    overwrite: Annotated[bool, Parameter(negative="")] = False
+    """Replace files that are there, also those that supple did not write for the same scene and method."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False
     """Say nothing but errors."""
     verbose: Annotated[int, Parameter(name=["--verbose", "-v"], count=True)] = 0
@@ -51,6 +54,7 @@ class Console:
 
         self.common = common
         self._json = common.json
+        self._permit: Permit | None = None
         self.verbosity = -1 if common.quiet else common.verbose
         self.listener: Listener = pick_listener(self.verbosity)
 
@@ -71,15 +75,17 @@ class Console:
         if self._json == "-":
             sys.stdout.write(text)
         else:
-            from supple.io.files import writing
+            from supple.io.files import write_atomically
 
-            with writing(Path(self._json)):
-                Path(self._json).write_text(text, encoding="utf-8")
+            write_atomically(Path(self._json), [text.encode()])
+            if self._permit is not None:
+                self._permit.done(Path(self._json))
 
-    def check_json(self) -> None:
-        """Refuse a --json file that cannot be written, before any work is done."""
+    def check_json(self, verb: str, source: Path | None) -> None:
+        """Refuse a --json file that cannot or may not be written, before any work is done."""
         if self._json is not None and self._json != "-":
             from supple.io.files import probe_folder
+            from supple.io.permit import Permit
 
             target, self._json = self._json, None  # what fails here is not to be reported there
             if not target.lower().endswith(".json"):  # a slip must not replace a scene or a recording
@@ -87,17 +93,24 @@ class Console:
             probe_folder(Path(target))
             if not Path(target).parent.is_dir():
                 raise OutputError(f"the folder of {target} does not exist: choose another --json file.")
+            self._permit = Permit(source, f"{verb} --json", self.common.overwrite)
+            self._permit.ask(Path(target))
             self._json = target
 
     def _stream(self) -> TextIO:
         return sys.stderr if self._json == "-" else sys.stdout
 
 
-def perform(common: Common, verb: str, work: Callable[[Console], Mapping[str, Any]]) -> int:
-    """Do a verb's work, report its result or its error, and return the exit code."""
+def perform(
+    common: Common, verb: str, work: Callable[[Console], Mapping[str, Any]], source: Path | None = None, how: str = ""
+) -> int:
+    """Do a verb's work, report its result or its error, and return the exit code.
+
+    A --json file is replaced where the same verb wrote it for the same `source`, in the same way.
+    """
     console = Console(common)
     try:
-        console.check_json()
+        console.check_json(f"{verb} {how}".rstrip(), source)
         if common.threads is not None:
             _limit_threads(common.threads)
         with warnings.catch_warnings():

@@ -67,4 +67,4 @@ def bench(
         console.say(format_table(result["rows"]))
         return result
 
-    return perform(common, "bench", work)
+    return perform(common, "bench", work, mesh, f"{name} {size}")

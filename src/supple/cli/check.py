@@ -25,7 +25,7 @@ def check(file: Path, /, *, fix: Path | None = None, common: Common = DEFAULTS) 
     from supple.scene.check import check_file
 
     def work(console: Console) -> Mapping[str, Any]:
-        facts = check_file(file, fix)
+        facts = check_file(file, fix, overwrite=common.overwrite)
         console.say(f"{file}: {facts['kind']}, {facts['vertices']:,} vertices, {facts['cells']:,} cells")
         for flaw in facts["flaws"]:
             console.say(f"{flaw.severity}: {flaw.text()}")
@@ -36,10 +36,12 @@ def check(file: Path, /, *, fix: Path | None = None, common: Common = DEFAULTS) 
                 console.say(f"changed: {change}")
             for flaw in facts["left"]:
                 console.say(f"left, {flaw.severity}: {flaw.text()}")
+            if facts["replaced"] is not None:
+                console.say(facts["replaced"])
             console.say(f"wrote {fix}")
         plain: dict[str, Any] = {
             key: [flaw.facts() for flaw in facts[key]] for key in ("flaws", "left") if key in facts
         }
         return {**facts, **plain}
 
-    return perform(common, "check", work)
+    return perform(common, "check", work, file)

@@ -60,7 +60,11 @@ def compare(
 
     tables = {"time": {"frames": frames}, "training": {"seed": common.seed}}
     changes = given({"units": units, "up_axis": up_axis, **tables})
-    asked = Asked(scene, output, changes, method, models or (), pareto, plots, film, allow_code)
+    asked = Asked(scene, output, changes, method, models or (), pareto, plots, film, allow_code, common.overwrite)
     return perform(
-        common, "compare", lambda console: launch_comparison(asked, console.listener, console.say, console.warn)
+        common,
+        "compare",
+        lambda console: launch_comparison(asked, console.listener, console.say, console.warn),
+        scene,
+        method or "",
     )

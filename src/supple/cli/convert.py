@@ -61,9 +61,9 @@ def convert(
     asked = Conversion(units, to_units, up_axis, to_up_axis, fps, frame, group or (), dialect)
 
     def work(console: Console) -> Mapping[str, Any]:
-        facts = convert_file(source, target, asked)
+        facts = convert_file(source, target, asked, overwrite=common.overwrite)
         say_facts(console, facts)
         console.say(f"wrote {target}")
         return {"source": str(source), "file": str(target), **facts}
 
-    return perform(common, "convert", work)
+    return perform(common, "convert", work, source)

@@ -48,8 +48,13 @@ def demo(
         if view_:
             from supple.view.launch import Look, view_file
 
-            look = Look(lay_out_demo(folder, name or FIRST), {}, folder=folder, threads=common.threads)
+            look = Look(
+                lay_out_demo(folder, name or FIRST, overwrite=common.overwrite),
+                {},
+                folder=folder,
+                threads=common.threads,
+            )
             return view_file(look, console.listener, console.say, console.warn)
-        return run_demo(folder, console.listener, console.say, name or FIRST)
+        return run_demo(folder, console.listener, console.say, name or FIRST, overwrite=common.overwrite)
 
-    return perform(common, "demo", work)
+    return perform(common, "demo", work, None, name or "")

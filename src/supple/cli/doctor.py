@@ -40,4 +40,4 @@ def doctor(
         failed = any(finding.severity == "error" for finding in findings)
         return {"scene": str(scene), "failed": failed, "findings": [asdict(finding) for finding in findings]}
 
-    return perform(common, "doctor", work)
+    return perform(common, "doctor", work, scene)

@@ -30,7 +30,7 @@ def info(file: Path, /, *, common: Common = DEFAULTS) -> int:
         say_facts(console, facts if console.verbosity > 0 else _shorten(facts))
         return {"file": str(file), **facts}
 
-    return perform(common, "info", work)
+    return perform(common, "info", work, file)
 
 
 def _shorten(facts: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -52,9 +52,11 @@ def mesh(
 
     def work(console: Console) -> Mapping[str, Any]:
         limits = ConformLimits(seconds, int(gigabytes * 2**30)) if conforming else None
-        facts = fill_surface(surface, output, resolution, elements, console.listener.say, limits)
+        facts = fill_surface(
+            surface, output, resolution, elements, console.listener.say, limits, overwrite=common.overwrite
+        )
         say_facts(console, facts)
         console.say(f"wrote {output}")
         return {"file": str(output), **facts}
 
-    return perform(common, "mesh", work)
+    return perform(common, "mesh", work, surface)

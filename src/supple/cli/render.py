@@ -51,8 +51,12 @@ def render(
     from supple.scene.draw import Drawing, draw_recording
 
     def work(console: Console) -> Mapping[str, Any]:
-        facts = draw_recording(cache, output, Drawing(frame, strip, field, width, height, edges))
+        facts = draw_recording(
+            cache, output, Drawing(frame, strip, field, width, height, edges), overwrite=common.overwrite
+        )
+        if facts["replaced"] is not None:
+            console.say(str(facts["replaced"]))
         console.say(f"wrote {output}")
         return {**facts, "file": str(output)}
 
-    return perform(common, "render", work)
+    return perform(common, "render", work, cache)

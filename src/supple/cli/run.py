@@ -71,5 +71,9 @@ def run(
     changes = given({"units": units, "up_axis": up_axis, **tables})
     json = None if common.json in (None, "-") else Path(str(common.json))
     detailed = common.verbose > 0
-    asked = Launch(scene, output or (), changes, method, resume, replay, write_scene, json, allow_code, detailed)
-    return perform(common, "run", lambda console: launch(asked, console.listener, console.say, console.warn))
+    asked = Launch(
+        scene, output or (), changes, method, resume, replay, write_scene, json, allow_code, common.overwrite, detailed
+    )
+    return perform(
+        common, "run", lambda console: launch(asked, console.listener, console.say, console.warn), scene, method or ""
+    )

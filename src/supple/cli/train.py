@@ -59,6 +59,15 @@ def train(
         common,
         "train",
         lambda console: launch_training(
-            scene, output, changes, method, console.listener, console.say, console.warn, allow_code=allow_code
+            scene,
+            output,
+            changes,
+            method,
+            console.listener,
+            console.say,
+            console.warn,
+            allow_code=allow_code,
+            overwrite=common.overwrite,
         ),
+        scene,
     )

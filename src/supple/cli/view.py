@@ -60,5 +60,5 @@ def view(
 
     tables = {"method": {"model": absolute(model)}, "training": {"seed": common.seed}}
     changes = given({"units": units, "up_axis": up_axis, **tables})
-    look = Look(file, changes, method, host, port, open_, play, output, allow_code, common.threads)
-    return perform(common, "view", lambda console: view_file(look, console.listener, console.say, console.warn))
+    look = Look(file, changes, method, host, port, open_, play, output, allow_code, common.overwrite, common.threads)
+    return perform(common, "view", lambda console: view_file(look, console.listener, console.say, console.warn), file)

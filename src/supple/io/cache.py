@@ -9,18 +9,21 @@ from pathlib import Path
 from supple.errors import FileFormatError, OutputError
 from supple.io.character import Character
 from supple.io.drawn import RenderMesh
-from supple.io.files import make_folder, probe_folder
+from supple.io.files import holds_mark, make_folder, probe_folder
 from supple.io.frames import Cache, CacheInfo, Frame, FrameWriter
 from supple.io.load import MESH_SUFFIXES
 from supple.io.npz_file import NpzFile
+from supple.io.pointcache_mesh import mesh_path
+from supple.io.pvd import MARK as PVD_MARK
 from supple.io.raw import Lacking
 from supple.io.record_character import CharacterWriter, keeps_character
 from supple.io.record_gltf import TOLERANCE, GltfWriter
 from supple.io.record_npz import NpzWriter
+from supple.io.record_obj import MARK as OBJ_MARK
 from supple.io.record_obj import ObjWriter, find_sequence
-from supple.io.record_points import MddWriter, Pc2Writer
+from supple.io.record_points import MddWriter, Pc2Writer, part_cache
 from supple.io.record_usd import UsdWriter
-from supple.io.record_vtu import PvdWriter
+from supple.io.record_vtu import PvdWriter, list_sides
 from supple.io.replay_gltf import GltfCache
 from supple.io.replay_mesh import MeshCache
 from supple.io.replay_npz import NpzCache
@@ -32,6 +35,7 @@ from supple.io.replay_worn import WornCache, is_worn
 from supple.io.source import mesh_suffix
 from supple.io.usd_layers import USD_OUT
 from supple.io.usd_read import USD_SUFFIXES
+from supple.io.vtu_series import find_series
 from supple.io.watched import WatchedWriter
 from supple.mesh import TetMesh, TriMesh
 
@@ -41,6 +45,7 @@ __all__ = [
     "CacheInfo",
     "Frame",
     "FrameWriter",
+    "list_recording",
     "open_cache",
     "open_writer",
     "probe",
@@ -107,6 +112,18 @@ def open_writer(
         return WatchedWriter(choose())
     except FileFormatError as error:  # in what is there to go on with
         raise OutputError(f"the recording cannot go on: {error}") from None
+
+
+def list_recording(path: Path, frames: int) -> tuple[list[Path], list[Path]]:
+    """What lies beside `path` of an earlier recording there, and what of others one of so many frames would replace."""
+    suffix, part = path.suffix.lower(), part_cache(path)
+    if suffix in (".obj", ".pvd"):
+        numbered, mark = (find_sequence(path), OBJ_MARK) if suffix == ".obj" else (find_series(path), PVD_MARK)
+        ours = [file for file in numbered.values() if holds_mark(file, mark)]
+        foreign = [file for index, file in numbered.items() if index <= frames and file not in ours]
+        return ours + (list_sides(path) if suffix == ".pvd" else []), foreign
+    beside = {".pc2": [mesh_path(path)], ".mdd": [mesh_path(path), part], ".npz": []}
+    return beside.get(suffix, [part, path.with_name(f"{path.name}.frames")]), []
 
 
 def open_cache(path: str | os.PathLike[str]) -> Cache:

@@ -14,6 +14,7 @@ from supple.errors import OutputError
 from supple.io.process import HOST, is_running
 
 __all__ = [
+    "holds_mark",
     "make_folder",
     "part_path",
     "probe_folder",
@@ -130,7 +131,11 @@ def remove_marked(paths: Iterable[Path], mark: bytes) -> None:
     """Remove those files that hold `mark` near their beginning: what supple wrote, nobody else's work."""
     for path in paths:
         with writing(path):
-            with path.open("rb") as stream:
-                ours = mark in stream.read(4096)
-            if ours:
+            if holds_mark(path, mark):
                 path.unlink()
+
+
+def holds_mark(path: Path, mark: bytes) -> bool:
+    """Whether a file holds `mark` near its beginning."""
+    with path.open("rb") as stream:
+        return mark in stream.read(4096)

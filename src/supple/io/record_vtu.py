@@ -19,10 +19,10 @@ from supple.io.pvd import MARK, frame_path, pack_note, read_listing
 from supple.io.source import read_source
 from supple.io.vtk_pack import pack_array, pack_grid
 from supple.io.vtu import parse_vtu, static_cells
-from supple.io.vtu_series import Series, pack_points, pack_triangles
+from supple.io.vtu_series import Series, find_series, pack_points, pack_triangles
 from supple.mesh import TetMesh, TriMesh
 
-__all__ = ["LENGTHS", "PvdWriter"]
+__all__ = ["LENGTHS", "PvdWriter", "list_sides"]
 
 #: Data that is converted to the file's unit of length.
 LENGTHS = {"displacement", "velocity", "contact_depth", "depth", "point"}
@@ -106,6 +106,12 @@ class PvdWriter:
         triangles = [s.triangles + start for s, start in zip(self._colliders, before, strict=False)]
         numbers = np.repeat(np.arange(len(triangles), dtype=np.int32), [len(part) for part in triangles])
         return self._convert("point", points), np.concatenate(triangles).astype(np.int32), {"collider": numbers}
+
+
+def list_sides(path: Path) -> list[Path]:
+    """What may lie beside a series: lists of contacts and colliders, and the files that these name."""
+    sides = [_side_path(path, what) for what in ("contacts", "colliders")]
+    return [*sides, *(file for side in sides if side.is_file() for file in find_series(side).values())]
 
 
 def _side_path(path: Path, what: str) -> Path:

@@ -18,6 +18,7 @@ from supple.io.npz import mesh_arrays
 from supple.io.npz_zip import pack_npz
 from supple.io.obj import pack_obj
 from supple.io.off import pack_off
+from supple.io.permit import Permit
 from supple.io.ply import pack_ply
 from supple.io.stl import pack_stl
 from supple.io.tetgen import pack_ele, pack_node, tetgen_paths
@@ -29,7 +30,16 @@ from supple.io.vtk_legacy import pack_legacy
 from supple.io.vtu import pack_raw_vtu, pack_vtu
 from supple.mesh import TetMesh, TriMesh
 
-__all__ = ["SURFACE_DIALECTS", "SURFACE_OUT", "TET_DIALECTS", "TET_OUT", "save_surface", "save_tets"]
+__all__ = [
+    "SURFACE_DIALECTS",
+    "SURFACE_OUT",
+    "TET_DIALECTS",
+    "TET_OUT",
+    "ask_mesh",
+    "mesh_files",
+    "save_surface",
+    "save_tets",
+]
 
 Mesh = TypeVar("Mesh", TetMesh, TriMesh)
 Pack = Callable[[Mesh], Iterable[bytes | memoryview]]
@@ -83,7 +93,7 @@ def save_tets(
         write_usd_tets(file, mesh, info or CacheInfo())
         return
     if file.suffix.lower() in (".node", ".ele"):
-        for part in tetgen_paths(file):
+        for part in mesh_files(file):
             _save(part, mesh, TET_DIALECTS, "a tet mesh", dialect)
         return
     _save(file, mesh, TET_DIALECTS, "a tet mesh", dialect)
@@ -102,6 +112,20 @@ def save_surface(
         write_usd_surface(Path(path), mesh, info or CacheInfo())
         return
     _save(Path(path), mesh, SURFACE_DIALECTS, "a surface", dialect)
+
+
+def mesh_files(path: Path) -> tuple[Path, ...]:
+    """The files that a mesh named `path` is written to: two in TetGen's pair."""
+    return tetgen_paths(path) if path.suffix.lower() in (".node", ".ele") else (path,)
+
+
+def ask_mesh(permit: Permit, path: Path) -> str | None:
+    """Refuse a mesh that cannot or may not be written; what it replaces, in words."""
+    said = None
+    for file in mesh_files(path):
+        probe_folder(file)
+        said = permit.ask(file) or said
+    return said
 
 
 def _save(

@@ -15,7 +15,7 @@ from supple.io.frames import CacheInfo
 from supple.io.pvd import MARK, frame_path, write_listing
 from supple.io.vtk_pack import pack_array, pack_cells, pack_grid
 
-__all__ = ["Series", "pack_points", "pack_triangles"]
+__all__ = ["Series", "find_series", "pack_points", "pack_triangles"]
 
 VERTEX, TRIANGLE = 1, 5  # VTK's numbers of cell types
 
@@ -28,7 +28,7 @@ class Series:
         self._path, self._info = path, info
         self._times = dict(kept)
         with writing(path):
-            old = _find_files(path)
+            old = find_series(path)
         write_listing(path, info, self._times)
         remove_marked([file for index, file in old.items() if index not in self._times], MARK)
 
@@ -48,7 +48,8 @@ class Series:
         return (self._path, *([frame_path(self._path, index)] if index in self._times else []))
 
 
-def _find_files(path: Path) -> dict[int, Path]:
+def find_series(path: Path) -> dict[int, Path]:
+    """Files named as frames of the series that `path` lists, by number."""
     name = re.compile(re.escape(path.stem) + r"_(\d+)\.vtu")
     folder = path.parent.iterdir() if path.parent.is_dir() else ()
     return {int(match[1]): file for file in folder if (match := name.fullmatch(file.name))}

@@ -11,10 +11,11 @@ import numpy as np
 
 from supple.errors import OutputError
 from supple.io import SURFACE_OUT, TET_OUT, TET_SUFFIXES, save_surface, save_tets
-from supple.io.files import probe_folder
 from supple.io.load import read_surface, read_tets
 from supple.io.obj import FROM_ZERO
+from supple.io.permit import Permit
 from supple.io.raw import Lacking
+from supple.io.save import ask_mesh, mesh_files
 from supple.io.source import mesh_suffix
 from supple.mesh import (
     Flaw,
@@ -33,8 +34,11 @@ __all__ = ["check_file"]
 Soup = TetSoup | PolygonSoup
 
 
-def check_file(path: Path, fix: Path | None = None) -> dict[str, Any]:
-    """Facts about the file, `flaws` among them; with `fix`, what `changes` in the file written, and flaws `left`."""
+def check_file(path: Path, fix: Path | None = None, *, overwrite: bool = False) -> dict[str, Any]:
+    """Facts about the file, `flaws` among them; with `fix`, what `changes` in the file written, and flaws `left`.
+
+    A `fix` that is there is replaced where it was made of the same file before, or with `overwrite`.
+    """
     soup, notes = read_soup(path)
     flaws = [*notes, *_check(soup)]
     facts: dict[str, Any] = {
@@ -52,13 +56,17 @@ def check_file(path: Path, fix: Path | None = None) -> dict[str, Any]:
         raise OutputError(
             f"{fix}: {facts['kind']} are written as {', '.join(known)}; give the file one of these suffixes."
         )
-    probe_folder(fix)
+    permit = Permit(path, "check", overwrite)
+    replaced = ask_mesh(permit, fix)
     changes = [note.what for note in notes]
     mended, made = repair_tets(soup) if isinstance(soup, TetSoup) else repair_surface(soup)
     changes += made
     left = _check(mended)
     _save(mended, fix)
+    for file in mesh_files(fix):
+        permit.done(file)
     return facts | {
+        "replaced": replaced,
         "fixed": str(fix),
         "changes": changes,
         "left": left,

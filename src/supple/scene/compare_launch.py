@@ -9,6 +9,7 @@ from typing import Any
 
 from supple.errors import OutputError, SceneError, TrainingError
 from supple.io.files import probe_folder
+from supple.io.permit import Permit
 from supple.picture.png import save_bytes
 from supple.scene.bodies import split_bodies
 from supple.scene.build import set_stage
@@ -21,6 +22,7 @@ from supple.scene.defaults import open_allowed
 from supple.scene.doctor import diagnose
 from supple.scene.launch import refuse_errors
 from supple.scene.method_table import MethodName
+from supple.scene.permission import make_permit
 from supple.scene.prepare import bare_name, default_model, load_named, prepare_scene, train_scene
 from supple.scene.progress import Listener
 from supple.scene.solvers import add_solver
@@ -46,6 +48,7 @@ class Asked:
     plots: Path | None = None  #: folder that gets every plot as a file of its own
     film: bool = False  #: the page also gets a film of both
     allow_code: bool = False  #: Python files that the scene names may be run
+    overwrite: bool = False  #: files that supple did not write for this comparison may be replaced
 
 
 def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> dict[str, Any]:
@@ -54,10 +57,13 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
     method = asked.method or (None if scene.body else scene.subspace_method)
     if method == "full" or (method is None and all(one.method.name == "full" for one in split_bodies(scene).values())):
         raise SceneError("the full solver compared with itself says nothing: give  --method reduced  or  posespace.")
-    page = _place_page(asked)
+    scene = scene if method is None else scene.under(method)
+    permit = make_permit(scene, asked.source, asked.overwrite)
+    permit = permit.under(f"{permit.method}, compared")
+    page = _place_page(asked, permit, say)
     if asked.plots is not None:
         probe_folder(asked.plots / "error.svg")
-    stage = set_stage(scene if method is None else scene.under(method))
+    stage = set_stage(scene)
     for finding in refuse_errors(diagnose(stage)):
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
@@ -69,18 +75,23 @@ def launch_comparison(asked: Asked, listener: Listener, say: Say, warn: Say) -> 
     say("drawing")
     facts, plots = tell_comparison(comparison), make_plots(comparison)
     title = f"{bare_name(asked.source)}: {contestants[0].label} against {reference.label.split(' ')[0]}"
-    written = [make_page(title, comparison, facts, plots, film=asked.film).save(page), *_save_plots(asked.plots, plots)]
+    make_page(title, comparison, facts, plots, film=asked.film).save(page)
+    permit.done(page)
+    written = [page, *_save_plots(asked.plots, plots, permit)]
     for line in [*summarise(facts), *(f"wrote {path}" for path in written)]:
         say(line)
     return {"scene": str(asked.source), "page": str(page), "files": [str(path) for path in written], **facts}
 
 
-def _place_page(asked: Asked) -> Path:
-    """Where the page goes; refused now if it cannot be written there."""
+def _place_page(asked: Asked, permit: Permit, say: Say) -> Path:
+    """Where the page goes; refused now if it cannot or may not be written there."""
     page = asked.output or Path(f"{bare_name(asked.source)}.compare.html")
     if page.suffix.lower() not in (".html", ".htm"):
         raise OutputError(f"{page} is no name for a page: end it in .html.")
     probe_folder(page)
+    words = permit.ask(page)
+    if words is not None:
+        say(words)
     return page
 
 
@@ -92,16 +103,16 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
             option = "--models" if asked.models else "--pareto"
             raise SceneError(f"{option} is for one body, and the scene has {len(stage.members)}: remove it.")
         label = " + ".join(one.scene.method.name for one in stage.members.values())
-        return [Contestant(label, prepare_scene(stage, listener, asked.source))]
+        return [Contestant(label, prepare_scene(stage, listener, asked.source, overwrite=asked.overwrite))]
     if stage.scene.method.is_projective:
         if asked.models or asked.pareto:
             option = "--models" if asked.models else "--pareto"
             raise SceneError(f'method.name = "{method}" is not trained, so there is nothing for {option}: remove it.')
-        return [Contestant(method, prepare_scene(stage, listener, asked.source))]
+        return [Contestant(method, prepare_scene(stage, listener, asked.source, overwrite=asked.overwrite))]
     if method == "skipping":
         if asked.models:
             raise SceneError("skipping learns while it runs and takes no models: leave  --models  out.")
-        found = [Contestant(method, prepare_scene(stage, listener, asked.source))]
+        found = [Contestant(method, prepare_scene(stage, listener, asked.source, overwrite=asked.overwrite))]
     elif asked.models:
         paths = list(dict.fromkeys(asked.models))
         names = [path.name.removesuffix(".npz") for path in paths]
@@ -113,7 +124,7 @@ def _find_contestants(asked: Asked, stage: Stage, listener: Listener, warn: Say)
     else:
         named = stage.scene.method.model
         file = default_model(asked.source) if named is None else Path(named)
-        found = [Contestant(method, prepare_scene(stage, listener, asked.source), file)]
+        found = [Contestant(method, prepare_scene(stage, listener, asked.source, overwrite=asked.overwrite), file)]
     if asked.pareto:
         for share in PARETO:
             found += _train_at(asked, stage, min(share * stage.scene.method.accuracy, LOOSEST), listener, warn)
@@ -129,14 +140,24 @@ def _train_at(asked: Asked, stage: Stage, accuracy: float, listener: Listener, w
     if method.name == "skipping":
         return [Contestant(label, add_solver(other))]
     try:
-        return [Contestant(label, add_solver(other, train_scene(other, None, listener, asked.source)))]
+        return [
+            Contestant(
+                label, add_solver(other, train_scene(other, None, listener, asked.source, overwrite=asked.overwrite))
+            )
+        ]
     except TrainingError as error:
         warn(f"warning: {label} is left out: {error}")
         return []
 
 
-def _save_plots(folder: Path | None, plots: Mapping[str, Plot]) -> list[Path]:
+def _save_plots(folder: Path | None, plots: Mapping[str, Plot], permit: Permit) -> list[Path]:
     """The plots as files of their own."""
     if folder is None:
         return []
-    return [save_bytes(folder / f"{name}.svg", plot.bright) for name, plot in plots.items()]
+    files = {folder / f"{name}.svg": plot.bright for name, plot in plots.items()}
+    for path in files:
+        permit.ask(path)
+    for path, picture in files.items():
+        save_bytes(path, picture)
+        permit.done(path)
+    return list(files)

@@ -28,10 +28,13 @@ from supple.io import (
     save_tets,
 )
 from supple.io.axes import Axis, turn_up
+from supple.io.permit import Permit
 from supple.io.replay_mesh import MeshCache
+from supple.io.save import ask_mesh, mesh_files
 from supple.io.source import mesh_suffix
 from supple.io.usd_read import USD_SUFFIXES, read_usd_info
 from supple.mesh import Embedding, Sheet, TetMesh, TriMesh
+from supple.scene.permission import ask_outputs, stamped
 from supple.scene.units import UNITS
 
 __all__ = ["Conversion", "convert_file"]
@@ -68,20 +71,34 @@ class _Border:
         return turn_up(metres, self.up_axis, self.to_up_axis).astype(np.float64, copy=False)
 
 
-def convert_file(source: Path, target: Path, asked: Conversion) -> dict[str, Any]:
-    """Write the source as the target; facts about what was written by name."""
+def convert_file(source: Path, target: Path, asked: Conversion, *, overwrite: bool = False) -> dict[str, Any]:
+    """Write the source as the target; facts about what was written by name.
+
+    A target that is there is replaced where it was converted from the same source before, or with `overwrite`.
+    """
+    permit = Permit(source, "convert", overwrite)
+    facts = _convert(source, target, asked, permit)
+    replaced = facts.pop("replaced")
+    facts["notes"] += [] if replaced is None else [replaced]
+    for path in mesh_files(target):
+        permit.done(stamped(path) if "frames" in facts else path)
+    return facts
+
+
+def _convert(source: Path, target: Path, asked: Conversion, permit: Permit) -> dict[str, Any]:
     cache = None if asked.groups else open_cache(source)
     suffix = target.suffix.lower()
     if cache is None or isinstance(cache, MeshCache) or _is_still(cache, source):
         if asked.frame is not None or asked.fps is not None:
             raise SceneError(f"{source} is a mesh that stands still: --frame and --fps are for recordings.")
-        return _convert_mesh(source, target, asked)
+        return {"replaced": ask_mesh(permit, target), **_convert_mesh(source, target, asked)}
     if asked.frame is not None:
-        return _convert_frame(cache, source, target, asked)
+        return {"replaced": ask_mesh(permit, target), **_convert_frame(cache, source, target, asked)}
     if suffix not in CACHE_SUFFIXES:
         known = ", ".join(CACHE_SUFFIXES)
         raise OutputError(f"{target}: a recording is written as {known}; use one of these, or pick a --frame.")
-    return _convert_frames(cache, source, target, asked)
+    replaced = ask_outputs(permit, [target], max(cache.indices, default=0))
+    return {"replaced": replaced[0] if replaced else None, **_convert_frames(cache, source, target, asked)}
 
 
 def _is_still(cache: Cache, source: Path) -> bool:

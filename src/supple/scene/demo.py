@@ -8,7 +8,8 @@ from typing import Any
 
 from supple.errors import OutputError
 from supple.io import open_cache
-from supple.io.files import writing
+from supple.io.files import write_atomically, writing
+from supple.io.permit import Permit
 from supple.picture import Page
 from supple.scene.build import set_stage
 from supple.scene.compare import Contestant, compare_methods, pick_reference
@@ -30,19 +31,31 @@ from supple.scene.stage import Built
 __all__ = ["lay_out_demo", "run_demo"]
 
 Say = Callable[[str], None]
+PAGE = "index.html"
 
 
 def run_demo(
-    folder: Path, listener: Listener, say: Say, name: str = FIRST, changes: Mapping[str, Any] | None = None
+    folder: Path,
+    listener: Listener,
+    say: Say,
+    name: str = FIRST,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see."""
-    demo, source = pick_demo(name), lay_out_demo(folder, name)
+    """Simulate a demonstration (its scene with `changes`, see `load_scene`) and write what there is to see.
+
+    Files that are there are replaced where the same demonstration wrote them, or with `overwrite`.
+    """
+    demo, source = pick_demo(name), lay_out_demo(folder, name, overwrite=overwrite)
+    permit = Permit(source, "demo", overwrite)
+    permit.ask(folder / PAGE)
     say(f"{demo.name}: {demo.about}")
     with compile_ahead(*demo.ahead):
-        built = prepare_scene(set_stage(load_scene(source, changes)), listener, source)
+        built = prepare_scene(set_stage(load_scene(source, changes)), listener, source, overwrite=overwrite)
         animation = source.with_suffix(".usdc")
         say(f"simulating {source}")
-        result = run_scene(built, [animation], listener=listener)
+        result = run_scene(built, [animation], listener=listener, source=source, overwrite=overwrite)
         if result.stopped:
             raise OutputError(f"the demonstration was stopped before it was done: run  supple demo {demo.name}  again.")
     if built.solver.name == "full":
@@ -50,7 +63,8 @@ def run_demo(
     else:
         page, facts = _compare(demo, built, listener, say)
     add_ending(page, demo, folder)
-    files = {page.save(folder / "index.html"): "the page to open first", **_draw(animation)}
+    files = {page.save(folder / PAGE): "the page to open first", **_draw(animation, overwrite)}
+    permit.done(folder / PAGE)
     files |= {source: "scene"}
     say("wrote")
     for path, about in files.items():
@@ -65,13 +79,17 @@ def run_demo(
     }
 
 
-def lay_out_demo(folder: Path, name: str = FIRST) -> Path:
-    """The scene file of a demonstration, written into a folder."""
+def lay_out_demo(folder: Path, name: str = FIRST, *, overwrite: bool = False) -> Path:
+    """The scene file of a demonstration, written into a folder; one that was changed there is replaced on demand."""
     demo = pick_demo(name)
     source = folder / f"{demo.name}.toml"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        source.write_text(demo.scene, encoding="utf-8")
+        permit = Permit(f"supple demo {demo.name}", "scene", overwrite)
+        if not source.exists() or source.read_bytes() != demo.scene.encode():
+            permit.ask(source)
+        write_atomically(source, [demo.scene.encode()])
+        permit.done(source)
     return source
 
 
@@ -89,9 +107,9 @@ def _compare(demo: Demo, built: Built, listener: Listener, say: Say) -> tuple[Pa
     return page, {"speedup": told["speedup"], "error": error and error[error["sternest"]]}
 
 
-def _draw(animation: Path) -> dict[Path, str]:
+def _draw(animation: Path, overwrite: bool) -> dict[Path, str]:
     """The animation in another format, and a strip of it, beside it; what each is."""
     twin, strip = animation.with_suffix(".glb"), animation.with_suffix(".png")
-    convert_file(animation, twin, Conversion())
-    draw_recording(animation, strip, Drawing(strip=6, width=240, height=300))
+    convert_file(animation, twin, Conversion(), overwrite=overwrite)
+    draw_recording(animation, strip, Drawing(strip=6, width=240, height=300), overwrite=overwrite)
     return {strip: "strip", animation: "animation in USD", twin: "animation in glTF"}

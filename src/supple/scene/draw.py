@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supple.errors import OutputError
 from supple.io import Cache, open_cache
+from supple.io.permit import Permit
 from supple.picture import RenderOptions, render_frames, render_strip, save_film, save_picture
 from supple.picture.render import HEIGHT, WIDTH, fit_camera
 from supple.picture.strip import PANEL_HEIGHT, PANEL_WIDTH
@@ -42,8 +43,13 @@ class Drawing:
     edges: bool = False
 
 
-def draw_recording(source: str | Path, target: str | Path, drawing: Drawing | None = None) -> dict[str, object]:
-    """Draw a recording (or a mesh file) into a .png, .gif or .mp4; what was drawn, by name."""
+def draw_recording(
+    source: str | Path, target: str | Path, drawing: Drawing | None = None, *, overwrite: bool = False
+) -> dict[str, object]:
+    """Draw a recording (or a mesh file) into a .png, .gif or .mp4; what was drawn, by name.
+
+    A target that is there is replaced where it was drawn of the same recording before, or with `overwrite`.
+    """
     drawing = drawing or Drawing()
     target = Path(target)
     film = target.suffix.lower() in FILMS
@@ -51,6 +57,8 @@ def draw_recording(source: str | Path, target: str | Path, drawing: Drawing | No
         raise OutputError(f"{target} cannot hold a picture: name it .png, or .gif or .mp4 for a film.")
     if film and (drawing.frame is not None or drawing.strip is not None):
         raise OutputError(f"{target} is a film, which shows all frames: name it .png for a frame or a strip.")
+    permit = Permit(Path(source), "render", overwrite)
+    replaced = permit.ask(target)
     cache = open_cache(source)
     props = Props(cache)
     frames = _Surfaces(cache, props)
@@ -70,7 +78,9 @@ def draw_recording(source: str | Path, target: str | Path, drawing: Drawing | No
         one = None if values is None else [values[place]]
         times = [cache.times[place]] if cache.frames > 1 else None
         save_picture(target, *render_frames([frames[place]], triangles, times=times, values=one, **options))
-    return {"file": target, "frames": cache.frames, "field": drawing.field, "triangles": len(cache.triangles)}
+    permit.done(target)
+    count = len(cache.triangles)
+    return {"file": target, "frames": cache.frames, "field": drawing.field, "triangles": count, "replaced": replaced}
 
 
 class _Surfaces(Sequence[NDArray[np.float64]]):

@@ -12,12 +12,14 @@ from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
+from supple.io.permit import Permit
 from supple.linalg.work_clock import work_clock
 from supple.scene.build import set_stage
 from supple.scene.change import check_changes
 from supple.scene.defaults import is_mesh_file, open_allowed
 from supple.scene.doctor import Finding, diagnose
 from supple.scene.method_table import MethodName
+from supple.scene.permission import ask_outputs, make_permit
 from supple.scene.prepare import bare_name, default_model, prepare_scene
 from supple.scene.progress import Listener, tell_span
 from supple.scene.record import probe_outputs
@@ -47,6 +49,7 @@ class Launch:
     write_scene: Path | None = None
     json: Path | None = None  #: where the result is written for programs
     allow_code: bool = False  #: Python files that the scene names may be run
+    overwrite: bool = False  #: files that supple did not write for this scene and method may be replaced
     detailed: bool = False  #: say everything that was chosen, not three lines of it
 
 
@@ -54,9 +57,12 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     """Check, build, diagnose and run a scene; the result by name."""
     scene = open_allowed(asked.source, asked.changes, asked.allow_code, say)
     scene = scene if asked.method is None else scene.under(asked.method)
-    outputs = _choose_outputs(asked, scene)
+    permit = make_permit(scene, asked.source, asked.overwrite)
+    outputs = _choose_outputs(asked, scene, permit)
     probe_outputs(outputs)
-    save = _choose_model(scene, warn)
+    if not asked.resume:
+        ask_outputs(permit, outputs, scene.time.frames)
+    save = _choose_model(asked, scene, permit, warn)
     model = scene.method.model or (None if scene.method.name in ("full", "skipping") else default_model(asked.source))
     learned = None if save is None or str(save) == model else save  # what was learned may take its own place
     written = [*outputs, *(path for path in (asked.write_scene, asked.json, learned) if path is not None)]
@@ -68,7 +74,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     if save is not None and save.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{save} is both an output and where the model goes: name another.")
     events = None if asked.replay is None else load_events(asked.replay)
-    _show_scene(asked, scene, say)
+    _show_scene(asked, scene, permit.under("scene"), say)
     stage = set_stage(scene)
     check_events(events or {}, stage.drive, scene.time.frames)
     check_changes(scene, events or {})
@@ -78,12 +84,20 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     for finding in findings:
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
-    built = prepare_scene(stage, listener, asked.source)
+    built = prepare_scene(stage, listener, asked.source, overwrite=asked.overwrite)
     for line in built.solver.describe()[: None if asked.detailed else 1]:
         say(line)
     begin = work_clock()
     try:
-        result = run_scene(built, outputs, resume=asked.resume, events=events, listener=listener, source=asked.source)
+        result = run_scene(
+            built,
+            outputs,
+            resume=asked.resume,
+            events=events,
+            listener=listener,
+            source=asked.source,
+            overwrite=asked.overwrite,
+        )
     except ConvergenceError:
         warn(f"the frames before the failure are kept in {', '.join(map(str, outputs))}")
         raise
@@ -104,16 +118,19 @@ def refuse_errors(findings: list[Finding]) -> list[Finding]:
     return findings
 
 
-def _choose_outputs(asked: Launch, scene: Scene) -> list[Path]:
+def _choose_outputs(asked: Launch, scene: Scene, permit: Permit) -> list[Path]:
     """The files to write: those asked for, the scene's own, or one named after the source."""
     if asked.outputs:
         return list(asked.outputs)
     if scene.output.files:
-        return [Path(name) for name in scene.output.files]
+        files = [Path(name) for name in scene.output.files]
+        for path in files:
+            permit.keep_inside(path)
+        return files
     return [Path(f"{bare_name(asked.source)}.usdc")]
 
 
-def _choose_model(scene: Scene, warn: Say) -> Path | None:
+def _choose_model(asked: Launch, scene: Scene, permit: Permit, warn: Say) -> Path | None:
     """Where the model goes that a run learns."""
     if scene.method.save is None:
         return None
@@ -123,7 +140,10 @@ def _choose_model(scene: Scene, warn: Say) -> Path | None:
     path = Path(scene.method.save)
     if path.suffix.lower() != ".npz":
         raise OutputError(f"{path} is no name for a model: end it in .npz.")
+    if "save" not in (asked.changes or {}).get("method", {}):
+        permit.keep_inside(path)
     probe_folder(path)
+    permit.ask(path)
     return path
 
 
@@ -138,14 +158,16 @@ def _protect_inputs(outputs: Sequence[Path], inputs: Sequence[object]) -> None:
                 raise OutputError(f"{source.name} is what the run reads and would be overwritten: name another output.")
 
 
-def _show_scene(asked: Launch, scene: Scene, say: Say) -> None:
+def _show_scene(asked: Launch, scene: Scene, permit: Permit, say: Say) -> None:
     """Print the default scene of a bare mesh, and save the scene where that was asked for."""
     comment = f"What  supple run {asked.source}  simulates."
     if is_mesh_file(asked.source):
         text = write_toml(scene.keys(), comment)
         say(f"no scene was given, so this one is run (--write-scene FILE keeps it):\n\n{text}")
     if asked.write_scene is not None:
+        permit.ask(asked.write_scene)
         save_scene(asked.write_scene, scene, comment)
+        permit.done(asked.write_scene)
         say(f"wrote {asked.write_scene}")
 
 

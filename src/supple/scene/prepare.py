@@ -11,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from supple.errors import FileFormatError, SuppleWarning, TrainingError
+from supple.errors import FileFormatError, OutputError, SuppleWarning, TrainingError
 from supple.io.articulated_file import is_articulated_file, load_articulated, save_articulated
-from supple.io.files import probe_folder, write_atomically
+from supple.io.files import make_folder, probe_folder, write_atomically
 from supple.io.model_file import load_model, save_model
+from supple.io.permit import Permit
 from supple.io.posespace_file import load_posespace, save_posespace
+from supple.io.refuge import refuges
 from supple.io.skinned_file import load_skinned, save_skinned
 from supple.linalg.work_clock import work_clock
 from supple.method import (
@@ -29,6 +31,7 @@ from supple.method import (
 )
 from supple.scene.kept import cache_folder
 from supple.scene.kernels import announce_compilation
+from supple.scene.permission import make_permit
 from supple.scene.progress import Listener, SilentListener
 from supple.scene.schema import Scene
 from supple.scene.solvers import add_solver, join_solvers
@@ -42,14 +45,19 @@ __all__ = ["bare_name", "default_model", "load_named", "prepare_scene", "save_le
 OTHER_LOADS = "was trained for other loads, pins, motions or time steps"
 
 
-def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path | None = None) -> Built:
+def prepare_scene(
+    stage: Stage, listener: Listener | None = None, source: Path | None = None, *, overwrite: bool = False
+) -> Built:
     """The stage with its solver; a reduced one gets the model it names, or the one beside `source`, the scene's file.
 
-    Where none is there that fits, one is trained and stored (without a `source`: trained only).
+    Where none is there that fits, one is trained and stored (without a `source`: trained only). It takes the place of
+    one that the same scene and method left there, or with `overwrite` of any.
     """
     listener = listener or SilentListener()
     if stage.members:
-        return join_solvers(stage, {name: _prepare_body(stage, name, listener, source) for name in stage.members})
+        return join_solvers(
+            stage, {name: _prepare_body(stage, name, listener, source, overwrite) for name in stage.members}
+        )
     method = stage.scene.method
     if method.is_projective:
         return _prepare_projective(stage, listener)
@@ -63,13 +71,13 @@ def prepare_scene(stage: Stage, listener: Listener | None = None, source: Path |
         return add_solver(stage, load_named(stage, Path(method.model), listener))
     path = None if source is None else default_model(source)
     found = None if path is None else _find(stage, path, listener)
-    return add_solver(stage, found or train_scene(stage, path, listener, source))
+    return add_solver(stage, found or train_scene(stage, path, listener, source, overwrite=overwrite))
 
 
-def _prepare_body(stage: Stage, name: str, listener: Listener, source: Path | None) -> Built:
+def _prepare_body(stage: Stage, name: str, listener: Listener, source: Path | None, overwrite: bool) -> Built:
     """One of several bodies with its solver; its model lies beside the scene, called by both."""
     own = None if source is None else source.with_name(f"{bare_name(source)}.{name}{source.suffix}")
-    return prepare_scene(stage.members[name], listener, own)
+    return prepare_scene(stage.members[name], listener, own, overwrite=overwrite)
 
 
 def _prepare_projective(stage: Stage, listener: Listener) -> Built:
@@ -97,26 +105,62 @@ def load_named(stage: Stage, path: Path, listener: Listener) -> TrainedModel:
     return model
 
 
-def train_scene(stage: Stage, path: Path | None, listener: Listener, source: Path | None = None) -> TrainedModel:
+def train_scene(
+    stage: Stage, path: Path | None, listener: Listener, source: Path | None = None, *, overwrite: bool = False
+) -> TrainedModel:
     """A model of the scene, trained now and stored at `path`.
 
-    Runs are cached where the scene says, or beside `source`, its file.
+    Runs are cached where the scene says, or beside `source`, its file. What lies there is replaced where the same scene
+    and method wrote it, or with `overwrite`.
     """
+    permit = make_permit(stage.scene, source, overwrite)
+    if stage.scene.method.name == "condensation":
+        permit = permit.under("reduced")  # whose model it takes
     if path is not None:
         probe_folder(path)
+        words = permit.ask(path)
+        if words is not None:
+            listener.say(words)
     cache = stage.scene.training.cache
     folder = Path(cache) if cache else None if source is None else _beside(source, ".training")
     if folder is not None:
-        probe_folder(folder / "case-0000.npz")
+        _take_cache(folder, permit.under("training"), named=bool(cache))
     with announce_compilation(listener.say):
         train = train_posespace if stage.scene.method.name == "posespace" else train_model
         model = train(_untouched(stage), cache=folder, listener=listener)
     noted = {"loads_stamp": stamp_loads(stage), "asked": _tell_settings(stage.scene)}
     model = replace(model, facts={**model.facts, **noted})
     if path is not None:
-        listener.say(f"wrote {save_trained(stage, path, model)}")
+        _store(stage, path, model, listener, permit)
         _write_seconds(_seconds_file(path), model)
     return model
+
+
+def _take_cache(folder: Path, permit: Permit, named: bool) -> None:
+    """Refuse a folder for full-space runs that the scene names elsewhere, or that holds files of others."""
+    if named:
+        permit.keep_inside(folder)
+    probe_folder(folder / "case-0000.npz")
+    if folder.is_dir() and any(folder.glob("*.npz")):
+        permit.ask(folder)
+    make_folder(folder / "case-0000.npz")
+    permit.done(folder)
+
+
+def _store(stage: Stage, path: Path, model: TrainedModel, listener: Listener, permit: Permit) -> None:
+    """Write a model; where its own place takes none, it is kept where there is room, and the error says so."""
+    try:
+        listener.say(f"wrote {save_trained(stage, path, model)}")
+    except OutputError as error:
+        for place in refuges(path, cache_folder()):
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                kept = save_trained(stage, place, model)
+            except (OutputError, OSError):
+                continue
+            raise OutputError(f"{error} The model is kept in {kept}.") from error
+        raise
+    permit.done(path)
 
 
 def _untouched(stage: Stage) -> Stage:

@@ -18,6 +18,7 @@ from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_write
 from supple.io.character import Character
 from supple.io.load_character import load_character
 from supple.io.lock import locked
+from supple.io.permit import Permit
 from supple.io.record_character import keeps_character
 from supple.io.refuge import refuges
 from supple.io.watched import OutputRemovedError
@@ -25,13 +26,14 @@ from supple.mesh import Sheet
 from supple.scene.kept import cache_folder
 from supple.scene.monitor import Placed
 from supple.scene.output_table import FIELDS
+from supple.scene.permission import ask_outputs, checkpoint_path, make_permit, stamped
 from supple.scene.replay import EventLog
 from supple.scene.simulate import Simulated
 from supple.scene.stage import Built
 from supple.scene.versions import Versions
 from supple.solve import event_to_dict
 
-__all__ = ["Recorder", "checkpoint_path", "probe_outputs"]
+__all__ = ["Recorder", "probe_outputs"]
 
 SAME = 1e-5  #: share of the body's size by which the meshes of a file and what is drawn may lie apart
 
@@ -47,11 +49,6 @@ def probe_outputs(outputs: Sequence[Path]) -> None:
     kept = checkpoint_path(outputs)
     if kept is not None and kept.resolve() in seen:
         raise OutputError(f"{kept} is where the checkpoint of this run goes: give that output another name.")
-
-
-def checkpoint_path(outputs: Sequence[Path]) -> Path | None:
-    """Where the checkpoint of a run with these outputs lies; a run without outputs leaves none."""
-    return outputs[0].with_name(f"{outputs[0].name}.checkpoint.npz") if outputs else None
 
 
 def stamp_run(built: Built, events: EventLog) -> str:
@@ -114,8 +111,12 @@ class Recorder:
         resume: bool = False,
         events: EventLog | None = None,
         versions: Versions | None = None,
+        permit: Permit | None = None,
     ) -> None:
-        """`versions` knows what made each frame, where events change that; `built` is what it begins with."""
+        """`versions` knows what made each frame, where events change that; `built` is what it begins with.
+
+        `permit` says what of an earlier run may be replaced, by default that of the same scene without a file.
+        """
         self.files = tuple(outputs)
         self._built, self._versions = built, versions
         self._stamp = stamp_run(built, events or {})
@@ -126,11 +127,16 @@ class Recorder:
         with ExitStack() as taken:
             taken.enter_context(locked(outputs))
             self.resumed = self._load() if resume else None  #: where the run goes on
+            self._permit = permit or make_permit(built.scene, None, False)
+            frames = built.scene.time.frames
+            self.replaced = [] if resume else ask_outputs(self._permit, outputs, frames)  #: in words
             if not resume:
                 self.discard_checkpoint()  # of an earlier run, whose frames go now
             with ExitStack() as opened:
                 self._writers = [self._open(path, opened) for path in outputs]
                 self._stack = opened.pop_all()  # from here on they stay open; had one failed, all were closed
+            for path in outputs:
+                self._permit.begin(stamped(path))
             self._locks = taken.pop_all()
 
     def _open(self, path: Path, opened: ExitStack) -> FrameWriter:
@@ -169,6 +175,8 @@ class Recorder:
     def close(self) -> None:
         """Finish the files; further frames are not taken."""
         self._stack.close()
+        for path in self.files:
+            self._permit.done(stamped(path))
 
     def _made(self, frame: int) -> Built:
         """What makes a frame."""

@@ -8,9 +8,11 @@ from pathlib import Path
 from statistics import median
 
 from supple.errors import ConvergenceError, OutputError
+from supple.io.permit import Permit
 from supple.linalg.work_clock import work_clock
 from supple.scene.interrupt import StopRequest, stop_on_interrupt
 from supple.scene.kernels import announce_compilation
+from supple.scene.permission import make_permit
 from supple.scene.prepare import prepare_scene, save_learned
 from supple.scene.progress import FrameRow, Listener, SilentListener
 from supple.scene.record import Recorder
@@ -50,24 +52,32 @@ def run_scene(
     events: EventLog | None = None,
     listener: Listener | None = None,
     source: Path | None = None,
+    overwrite: bool = False,
 ) -> RunResult:
     """Simulate every frame, writing as they come; Ctrl-C stops after a frame and leaves a checkpoint.
 
     A resumed run equals an uninterrupted one, bit for bit. Where events change the method to one that is trained, its
     model is named by them, or lies beside `source`, the scene's file, or is trained.
+
+    Files that are there are replaced where supple wrote them for the same scene and method, or with `overwrite`.
     """
     listener = listener or SilentListener()
     log: EventLog = {} if events is None else events
-    versions = Versions(built, log, lambda stage: prepare_scene(stage, listener, source))
+    versions = Versions(built, log, lambda stage: prepare_scene(stage, listener, source, overwrite=overwrite))
     built = versions.newest
+    permit = make_permit(built.scene, source, overwrite)
+    if built.scene.method.save is not None:
+        permit.ask(Path(built.scene.method.save))
     with (
         announce_compilation(listener.say),
         stop_on_interrupt(listener.say) as request,
-        Recorder(built, outputs, resume=resume, events=events, versions=versions) as recorder,
+        Recorder(built, outputs, resume=resume, events=events, versions=versions, permit=permit) as recorder,
     ):
+        for words in recorder.replaced:
+            listener.say(words)
         timeline = Timeline(outputs, recorder.resumed, built.scene.time.step)
         try:
-            return _record_frames(versions, recorder, timeline, log, listener, request)
+            return _record_frames(versions, recorder, timeline, log, listener, request, permit)
         finally:
             listener.end()
 
@@ -79,6 +89,7 @@ def _record_frames(
     events: EventLog,
     listener: Listener,
     request: StopRequest,
+    permit: Permit,
 ) -> RunResult:
     """Simulate what is left to do, recording each frame."""
     built = versions.newest
@@ -109,6 +120,8 @@ def _record_frames(
             recorder.close()
             return RunResult(now.frame, True, recorder.files, checkpoint, tuple(rows), timeline.file)
         learned = save_learned(versions.at(now.frame), now.state, listener)
+        if learned is not None:
+            permit.done(learned)
         recorder.close()
     except ConvergenceError:
         recorder.save(written or now)

@@ -12,6 +12,7 @@ import numpy as np
 
 from supple.errors import FileFormatError
 from supple.io.files import write_atomically, writing
+from supple.scene.permission import timeline_path
 from supple.io.tree import parse_json
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.simulate import Simulated
@@ -32,7 +33,7 @@ class Timeline:
 
     def __init__(self, outputs: Sequence[Path], resumed: Simulated | None, duration: float) -> None:
         """For steps of `duration` [s]; `resumed` is where the run goes on."""
-        self._path = outputs[0].with_name(f"{outputs[0].name}.timeline.json") if outputs else None
+        self._path = timeline_path(outputs)
         self._head = json.dumps({"schema": SCHEMA, "step_s": duration})[:-1] + ', "steps": ['
         self._end = 0  # of the last step in the file [bytes]; 0 before there is one
         if self._path is not None and self._path.exists():

@@ -31,11 +31,12 @@ def launch_training(
     warn: Say,
     *,
     allow_code: bool = False,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Check a scene, train its model and store it; the result by name.
 
     `changes` override the scene's keys, `method` those of its method once that is reduced.
-    With `allow_code` Python files that the scene names may be run.
+    With `allow_code` Python files that the scene names may be run, with `overwrite` any model may be replaced.
     """
     path = output or default_model(source)
     if path.suffix.lower() != ".npz":
@@ -48,7 +49,7 @@ def launch_training(
     for finding in refuse_errors(diagnose(stage)):
         if finding.severity == "warning":
             warn(f"warning: {finding.text}")
-    model = train_scene(stage, path, listener, source)
+    model = train_scene(stage, path, listener, source, overwrite=overwrite)
     facts = {"scene": str(source), "vertices": len(stage.mesh.vertices), "tetrahedra": len(stage.mesh.tets)}
     return {**model.facts, **facts, "file": str(path)}
 

@@ -53,6 +53,7 @@ class Look:
     play: bool = True
     folder: Path = Path()  #: where recordings go
     allow_code: bool = False  #: Python files that the scene names may be run
+    overwrite: bool = False  #: models that supple did not write for this scene and method may be replaced
     threads: int | None = None  #: that simulate; where nothing is said, one core is left to the page
 
 
@@ -72,7 +73,7 @@ class Builder:
         """A stage with its solver, which may have to be trained."""
         refuse_errors(diagnose(stage))
         with announce_compilation(say):
-            return prepare_scene(stage, _Teller(say), self._look.source)
+            return prepare_scene(stage, _Teller(say), self._look.source, overwrite=self._look.overwrite)
 
 
 class _Teller(SilentListener):
