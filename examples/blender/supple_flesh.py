@@ -62,6 +62,7 @@ def make_command(program: str, paths: dict[str, Path], frames: int = 0, method: 
     has_scene = paths["scene"].is_file()
     command = [program, "run", str(paths["scene"] if has_scene else paths["export"]), "-o", str(paths["result"]), "-v"]
     command += [] if has_scene else ["--write-scene", str(paths["scene"])]
+    command += ["--overwrite"]  # the result is this script's own, whatever it was made of before
     command += ["--frames", str(frames)] if frames else []
     return command + (["--method", method] if method else [])
 

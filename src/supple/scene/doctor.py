@@ -23,6 +23,7 @@ from supple.scene.build import set_stage
 from supple.scene.defaults import open_scene
 from supple.scene.finding import ORDER, Finding
 from supple.scene.overlap import check_between, check_overlap, check_rest_overlap, check_sinking
+from supple.scene.permission import make_permit
 from supple.scene.prescribed_checks import check_prescribed
 from supple.scene.projective_checks import check_contact_keys, check_spaces
 from supple.scene.record import probe_outputs
@@ -79,8 +80,12 @@ def examine(source: str | Path, changes: Mapping[str, Any] | None = None) -> lis
     """
     scene = open_scene(source, changes)
     found: list[Finding] = []
+    permit = make_permit(scene, Path(source), False)
     try:
         probe_outputs([Path(name) for name in scene.output.files])
+        for name in (*scene.output.files, scene.method.save, scene.training.cache):
+            if name is not None:
+                permit.keep_inside(Path(name))
     except OutputError as error:
         found.append(Finding("error", "output", str(error)))
     with run_no_code() as left_out:
