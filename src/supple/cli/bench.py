@@ -54,6 +54,7 @@ def bench(
     """
     from supple._threads import available_threads
     from supple.bench import find_benchmarks, format_row, format_table, pick_benchmark, run_benchmark
+    from supple.io.permit import Permit
 
     def work(console: Console) -> Mapping[str, Any]:
         if list_ or name is None:
@@ -63,7 +64,12 @@ def bench(
             return {"benchmarks": {benchmark.name: benchmark.about for benchmark in found.values()}}
         threads = common.threads or available_threads()
         chosen, asked = pick_benchmark(name), (mesh, steps, plot, only, reference)
+        permit = Permit(None, f"bench {name}", common.overwrite)
+        if plot is not None:
+            permit.ask_folder(plot, "*.png")
         result = run_benchmark(chosen, size, threads, *asked, lambda row: console.say(format_row(row)), kept)
+        if plot is not None:
+            permit.done(plot)
         console.say(format_table(result["rows"]))
         return result
 

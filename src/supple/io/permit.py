@@ -73,6 +73,11 @@ class Permit:
             raise OutputError(f"{there[0]} was changed after supple wrote it: {REMEDY}.")
         return f"replaces {path}, which the same scene and method wrote before"
 
+    def ask_folder(self, folder: Path, kind: str) -> None:
+        """Refuse a folder with files of a kind, such as "*.npz", where supple did not write there for this task."""
+        if folder.is_dir() and any(folder.glob(kind)):
+            self.ask(folder)
+
     def begin(self, path: Path) -> None:
         """Stamp a file that grows from now on; what it holds is known when it is `done`."""
         self._write(path, None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["refuges"]
+__all__ = ["make_refuge", "refuges"]
 
 
 def refuges(path: Path, cache: Path | None) -> list[Path]:
@@ -16,11 +15,26 @@ def refuges(path: Path, cache: Path | None) -> list[Path]:
     temporary folder. The same path always gives the same places.
     """
     name = f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}-{path.name[-100:]}"
-    folders = [] if cache is None else [cache / "refuge"]
-    user = os.getuid() if hasattr(os, "getuid") else None
-    own = Path(tempfile.gettempdir()) / ("supple" if user is None else f"supple-{user}")
-    with suppress(OSError):
-        own.mkdir(mode=0o700, exist_ok=True)
-        if user is None or (own.lstat().st_uid == user and not own.is_symlink()):
-            folders.append(own)
+    own = Path(tempfile.gettempdir()) / f"supple-{_user()}"
+    folders = [*([] if cache is None else [cache / "refuge"]), *([own] if _is_own(own) else [])]
     return [folder / name for folder in folders]
+
+
+def make_refuge(path: Path) -> None:
+    """Make the folder of such a place, which nobody else can read."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_own(path.parent):
+        raise PermissionError(f"{path.parent} belongs to somebody else")
+
+
+def _user() -> int | str:
+    return os.getuid() if hasattr(os, "getuid") else "user"
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is the user's, or not there yet."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return True
+    return not folder.is_symlink() and (not hasattr(os, "getuid") or found.st_uid == os.getuid())

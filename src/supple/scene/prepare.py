@@ -17,7 +17,7 @@ from supple.io.files import make_folder, probe_folder, write_atomically
 from supple.io.model_file import load_model, save_model
 from supple.io.permit import Permit
 from supple.io.posespace_file import load_posespace, save_posespace
-from supple.io.refuge import refuges
+from supple.io.refuge import make_refuge, refuges
 from supple.io.skinned_file import load_skinned, save_skinned
 from supple.linalg.work_clock import work_clock
 from supple.method import (
@@ -141,8 +141,7 @@ def _take_cache(folder: Path, permit: Permit, named: bool) -> None:
     if named:
         permit.keep_inside(folder)
     probe_folder(folder / "case-0000.npz")
-    if folder.is_dir() and any(folder.glob("*.npz")):
-        permit.ask(folder)
+    permit.ask_folder(folder, "*.npz")
     make_folder(folder / "case-0000.npz")
     permit.done(folder)
 
@@ -154,7 +153,7 @@ def _store(stage: Stage, path: Path, model: TrainedModel, listener: Listener, pe
     except OutputError as error:
         for place in refuges(path, cache_folder()):
             try:
-                place.parent.mkdir(parents=True, exist_ok=True)
+                make_refuge(place)
                 kept = save_trained(stage, place, model)
             except (OutputError, OSError):
                 continue

@@ -20,7 +20,7 @@ from supple.io.load_character import load_character
 from supple.io.lock import locked
 from supple.io.permit import Permit
 from supple.io.record_character import keeps_character
-from supple.io.refuge import refuges
+from supple.io.refuge import make_refuge, refuges
 from supple.io.watched import OutputRemovedError
 from supple.mesh import Sheet
 from supple.scene.kept import cache_folder
@@ -221,7 +221,7 @@ class Recorder:
         for path in self._checkpoints:
             try:
                 if failure is not None:
-                    path.parent.mkdir(parents=True, exist_ok=True)
+                    make_refuge(path)
                 save_checkpoint(path, arrays, {"stamp": self._stamp, "frame": now.frame})
                 return path
             except (OutputError, OSError) as error:
