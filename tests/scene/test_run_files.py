@@ -70,6 +70,11 @@ def test_a_second_run_on_an_output_is_refused_and_the_first_goes_on(tmp_path: Pa
         with pytest.raises(OutputError, match=r"a\.npz is being written by another run \(process \d+ on "):
             run_scene(build(time={"frames": 2}), [tmp_path / "b.usdc", file])
 
+        scene = tmp_path / "scene.toml"
+        scene.write_text(write_toml({**SCENE, "method": {"name": "reduced"}}), encoding="utf-8")
+        assert main(["run", str(scene), "-o", str(file)]) == 1
+        assert not list(tmp_path.glob("*training*"))  # it is refused before a model is trained
+
     run_scene(build(), [file], listener=DoAt(2, second))
     assert open_cache(file).frames == 6
     assert not lock_path(file).exists()

@@ -13,7 +13,7 @@ from supple.errors import OutputError
 from supple.io.files import make_folder, part_path, writing
 from supple.io.process import HOST, is_running
 
-__all__ = ["lock_path", "locked"]
+__all__ = ["lock_path", "locked", "refuse_locked"]
 
 TRIES = 10  # when others take and leave it meanwhile
 
@@ -35,6 +35,15 @@ def locked(paths: Sequence[Path]) -> Iterator[None]:
         for path in paths:
             taken.enter_context(_locked(path.resolve()))
         yield
+
+
+def refuse_locked(paths: Sequence[Path]) -> None:
+    """Refuse paths that another run writes, before long work that ends in `locked`."""
+    for path in paths:
+        lock = lock_path(path.resolve())
+        holder = _read(lock)
+        if holder is not None and not _is_stale(lock, holder):
+            raise _busy(lock, path, holder)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 from supple.errors import ConvergenceError, OutputError, SceneError
 from supple.io.files import probe_folder, writing
+from supple.io.lock import refuse_locked
 from supple.io.permit import Permit
 from supple.linalg.work_clock import work_clock
 from supple.scene.build import set_stage
@@ -60,6 +61,7 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     permit = make_permit(scene, asked.source, asked.overwrite)
     outputs = _choose_outputs(asked, scene, permit)
     probe_outputs(outputs)
+    refuse_locked(outputs)
     if not asked.resume:
         ask_outputs(permit, outputs, scene.time.frames)
     save = _choose_model(asked, scene, permit, warn)
