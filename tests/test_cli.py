@@ -347,7 +347,7 @@ def test_a_model_is_trained_told_and_used(scene: Path, capsys: pytest.CaptureFix
     ran = result(capsys)
     assert (ran["method"], ran["model"]["rank"]) == ("reduced", data["rank"])
     assert {row["kind"] for row in ran["rows"]} == {"reduced"}
-    assert main(["run", str(scene), "--method", "full", "-o", "a.npz", "--json", "-"]) == 0
+    assert main(["run", str(scene), "--method", "full", "-o", "full.npz", "--json", "-"]) == 0
     full = result(capsys)
     assert (full["method"], full["model"]) == ("full", None)
     assert max(row["residual"] for row in full["rows"]) <= 1e-4  # the reduced method's tolerance is not Newton's

@@ -61,9 +61,6 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
     permit = make_permit(scene, asked.source, asked.overwrite)
     outputs = _choose_outputs(asked, scene, permit)
     probe_outputs(outputs)
-    refuse_locked(outputs)
-    if not asked.resume:
-        ask_outputs(permit, outputs, scene.time.frames)
     save = _choose_model(asked, scene, permit, warn)
     model = scene.method.model or (None if scene.method.name in ("full", "skipping") else default_model(asked.source))
     learned = None if save is None or str(save) == model else save  # what was learned may take its own place
@@ -75,6 +72,9 @@ def launch(asked: Launch, listener: Listener, say: Say, warn: Say) -> dict[str, 
         raise OutputError(f"{asked.json} is both an output and the --json file: name another.")
     if save is not None and save.resolve() in {path.resolve() for path in outputs}:
         raise OutputError(f"{save} is both an output and where the model goes: name another.")
+    refuse_locked(outputs)
+    if not asked.resume:
+        ask_outputs(permit, outputs, scene.time.frames)
     events = None if asked.replay is None else load_events(asked.replay)
     _show_scene(asked, scene, permit.under("scene"), say)
     stage = set_stage(scene)
