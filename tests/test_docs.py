@@ -184,6 +184,8 @@ def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = shlex.split(shrink(command), comments=True)[1:]
     if arguments[0] == "render":
         arguments += ["--width", "64", "--height", "48"]
+    if arguments[0] == "mesh":
+        arguments.append("--overwrite")  # a mesh of that name is there for the scenes of the page
     if "--resume" in arguments:
         with monkeypatch.context() as patch:
             patch.setattr("supple.scene.run.stop_on_interrupt", stopped_at_once)
@@ -195,7 +197,7 @@ def perform(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", pages_with("console", "sh", ""))
 def test_commands_of_a_page_succeed(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "supple.scene.demo.run_demo", lambda folder, listener, say, name: {"demo": pick_demo(name).name}
+        "supple.scene.demo.run_demo", lambda folder, listener, say, name, **_: {"demo": pick_demo(name).name}
     )
     monkeypatch.setattr("supple.bench.registry.measure_gemm", lambda: 125.0)
     for name in (
