@@ -12,8 +12,8 @@ import numpy as np
 
 from supple.errors import FileFormatError
 from supple.io.files import write_atomically, writing
-from supple.scene.permission import timeline_path
 from supple.io.tree import parse_json
+from supple.scene.permission import timeline_path
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.simulate import Simulated
 
