@@ -55,8 +55,9 @@ def read_mdd(path: Path) -> PointFrames:
     samples, vertices = MDD_HEADER.unpack(source.data)
     if samples < 1 or 4 * samples > size - MDD_HEADER.size:
         raise source.damaged(f"it promises {samples:,} frames, more than it has bytes for")
-    times = np.fromfile(path, ">f4", samples, offset=MDD_HEADER.size).astype(np.float64)
-    source.check_finite(times, "times")
+    stored = np.fromfile(path, ">f4", samples, offset=MDD_HEADER.size)
+    source.check_finite(stored, "times")
+    times = stored.astype(np.float64)
     if (np.diff(times) < 0).any():
         raise source.damaged("its times run backwards")
     positions = _map(source, path, MDD_HEADER.size + 4 * samples, size, samples, vertices, ">f4")
