@@ -100,5 +100,5 @@ def test_edges_that_slide_along_each_other_do_not_stall_the_check() -> None:
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ipctk", None)
-    with pytest.raises(MissingExtra, match=r"supple\[contact\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[contact\]'"):
         check_step(BLOCK.surface_triangles(), BLOCK.vertices, BLOCK.vertices)

@@ -136,7 +136,7 @@ def test_mp4_has_all_its_pictures(tmp_path: Path) -> None:
 
 def test_mp4_names_the_extra_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(MissingExtra, match=r"supple\[video\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[video\]'"):
         save_film(tmp_path / "film.mp4", paint(2))
 
 

@@ -210,7 +210,7 @@ def test_bones_are_lines_that_go_through_their_motion(tmp_path: Path) -> None:
 
 def test_missing_viser_is_told_before_anything_is_built(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("supple.view.server.find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"supple\[view\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[view\]'"):
         view_file(Look(source, {}), SilentListener(), print, print)
 
 
