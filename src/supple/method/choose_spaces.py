@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from supple.constraint import ProjectiveBody
 from supple.errors import SceneError
+from supple.linalg.ties import first_smallest, is_within
 from supple.method.hyperreduced.model import HyperReducedModel, SpaceSizes, prepare_spaces
 from supple.method.hyperreduced.solver import HyperReducedSolver
 from supple.method.projective.solver import ProjectiveSolver
@@ -79,14 +80,14 @@ def choose_spaces(
         gaps = [_mean_square(a - b, body) for a, b in zip(found, exact, strict=True)]
         tried.append((sizes, float(np.sqrt(np.mean(gaps))) / scale))
         models.append(model)
-        if tried[-1][1] <= tolerance:
+        if is_within(tried[-1][1], tolerance):
             break
         sizes = replace(
             sizes, handles=2 * sizes.handles, clusters=3 * sizes.clusters // 2, functions=2 * sizes.functions,
             samples=2 * sizes.samples,
             rank=None if sizes.rank is None else 2 * sizes.rank,
         )  # fmt: skip
-    best = int(np.argmin([error for _, error in tried]))
+    best = first_smallest([error for _, error in tried])
     return Choice(models[best], *tried[best], tuple(tried))
 
 

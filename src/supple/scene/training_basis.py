@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from supple.elastic import Body
 from supple.errors import TrainingError
+from supple.linalg.ties import MARGIN, is_within
 from supple.scene.training_motion import LocalMotion, Snapshots
 from supple.subspace import Basis, diagonalise, linear_modes, modal_derivatives
 from supple.subspace.derivatives import weigh_columns
@@ -51,16 +52,16 @@ class Span:
     def rank_for(self, error: float, excess: float) -> int:
         """The smallest rank found that misses at most this share and adds at most this energy, or the largest."""
         rank = self._rank_missing(error)
-        while rank < self.most and self.excess(rank) > excess:
+        while rank < self.most and not is_within(self.excess(rank), excess):
             rank = min(math.ceil(GROWTH * rank), self.most)
         return rank
 
     def is_thin(self, error: float, excess: float) -> bool:
         """Whether twice the rank that displacements ask for is still too stiff: other motions would help, not ranks."""
-        return self.excess(min(2 * self._rank_missing(error), self.most)) > excess
+        return not is_within(self.excess(min(2 * self._rank_missing(error), self.most)), excess)
 
     def _rank_missing(self, error: float) -> int:
-        enough = self.missed <= error
+        enough = self.missed <= (1.0 + MARGIN) * error
         return int(np.argmax(enough)) + 1 if enough.any() else self.most
 
     def excess(self, rank: int) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.errors import TrainingError
+from supple.linalg.ties import in_single
 from supple.subspace.pca import principal_columns
 from supple.subspace.position_space import PositionSpace
 from supple.subspace.recorded import check_recorded
@@ -32,7 +33,7 @@ def add_recorded(space: PositionSpace, recorded: FloatArray, rank: int) -> Posit
     check_recorded(recorded, count)
     if rank < 1:
         raise TrainingError(f"{rank} columns from recorded motion make no sense: ask for at least 1.")
-    left = np.column_stack([x - space.lift(space.project(x)) for x in np.asarray(recorded, np.float64)])
+    left = in_single(np.column_stack([x - space.lift(space.project(x)) for x in np.asarray(recorded, np.float64)]))
     size = float(np.abs(recorded - recorded.mean(axis=1, keepdims=True)).max())
     columns, singular = principal_columns(left, space.mass, rank)
     columns = columns[:, singular > 1e-9 * size * np.sqrt(space.mass.sum())]  # less is round-off of the projection
