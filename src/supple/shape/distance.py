@@ -184,7 +184,7 @@ def _box_distance(beyond: NDArray[np.float64]) -> NDArray[np.float64]:
 def _turn(vectors: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Vectors (n, 3) times a matrix (3, k), summed in the same order on every processor: a mesh is cut by the digits of
     distances, where a lattice point lies on the surface."""
-    return vectors[:, :1] * matrix[0] + vectors[:, 1:2] * matrix[1] + vectors[:, 2:] * matrix[2]
+    return np.asarray(vectors[:, :1] * matrix[0] + vectors[:, 1:2] * matrix[1] + vectors[:, 2:] * matrix[2])
 
 
 def _norm(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
