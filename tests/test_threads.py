@@ -69,3 +69,15 @@ def test_a_sparse_factor_has_the_same_bytes_for_any_number_of_threads(monkeypatc
         found.add(factor.solve(np.ones(stiffness.map.pattern.size)).tobytes())
     assert stiffness.map.pattern.size >= Pardiso._PARALLEL_FROM
     assert len(found) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the GNU runtime tells its settings when it loads")
+def test_threads_that_wait_give_their_core_away() -> None:
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment["OMP_DISPLAY_ENV"] = "verbose"
+    told = subprocess.run([sys.executable, "-c", "import supple"], env=environment, capture_output=True, text=True)
+    if "GOMP_SPINCOUNT" not in told.stderr:
+        pytest.skip("there is no GNU runtime")
+    assert "GOMP_SPINCOUNT = '0'" in told.stderr
+    assert "OMP_WAIT_POLICY = 'PASSIVE'" in told.stderr

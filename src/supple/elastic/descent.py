@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supple.elastic.clusters import LANES
 from supple.elastic.elements import Elements
-from supple.elastic.kernels import PARALLEL_FROM, gather, read, write
+from supple.elastic.kernels import LIGHT_PARALLEL_FROM, gather, read, write
 from supple.linalg.small import matmul, matmul_nt
 from supple.material.response import Response, specialise
 
@@ -23,7 +23,7 @@ def descend(parts: tuple[Elements, ...], x: FloatArray) -> tuple[FloatArray, flo
     out, total = np.zeros_like(x), 0.0
     for part in parts:
         start, sums = part.clusters.start, np.zeros(len(part.clusters.start) - 1)
-        descent(part.material.response, len(part.ids) >= PARALLEL_FROM)(
+        descent(part.material.response, len(part.ids) >= LIGHT_PARALLEL_FROM)(
             x, part.tets, part.inverse, part.volume, part.moduli, start, part.clusters.colour, out, sums
         )
         total += float(sums.sum())

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.elastic.clusters import Clusters, cluster
-from supple.elastic.kernels import PARALLEL_FROM, Kernels, kernels
+from supple.elastic.kernels import LIGHT_PARALLEL_FROM, PARALLEL_FROM, Kernels, kernels
 from supple.elastic.rest_shape import FLAT, measure_rest
 from supple.errors import MeshError
 from supple.linalg.jit import njit
@@ -73,7 +73,8 @@ class Elements:
     @property
     def kernels(self) -> Kernels:
         """The compiled loops over these elements."""
-        return kernels(self.material.response, len(self.ids) >= PARALLEL_FROM)
+        count = len(self.ids)
+        return kernels(self.material.response, count >= PARALLEL_FROM, count >= LIGHT_PARALLEL_FROM)
 
     @property
     def size(self) -> FloatArray:

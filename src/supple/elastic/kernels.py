@@ -15,7 +15,7 @@ from supple.linalg.jit import njit
 from supple.linalg.small import clamp_symmetric, matmul, matmul_nt, plain_point, point
 from supple.material.response import Response, specialise
 
-__all__ = ["EXACT", "PARALLEL_FROM", "PROJECTED", "VISCOUS", "Kernels", "kernels"]
+__all__ = ["EXACT", "LIGHT_PARALLEL_FROM", "PARALLEL_FROM", "PROJECTED", "VISCOUS", "Kernels", "kernels"]
 
 
 # Forms of the stiffness: as it is; clamped to what resists; and that of a viscous material, where the stress does not
@@ -234,11 +234,16 @@ def complete(t):
             t[22 + k, l] = -(t[58 + k, l] + t[67 + k, l] + t[76 + k, l])
 
 
-PARALLEL_FROM = 2000  # elements; fewer are done before a second thread has woken up
+# Elements that are worth a second thread, which takes a tenth of a millisecond to wake: of the stiffness (half a
+# microsecond each), and of energy and gradient (0.03 microseconds each)
+PARALLEL_FROM, LIGHT_PARALLEL_FROM = 4_000, 30_000
 
 
 @cache
-def kernels(response: Response, parallel: bool) -> Kernels:
-    """The loops for one material; compiled at the first call, read from the cache afterwards."""
-    suffix = "parallel" if parallel else "serial"
-    return Kernels(*(specialise(t, response, suffix, parallel=parallel) for t in (_energy, _gradient, _stiffness)))
+def kernels(response: Response, parallel: bool, light_parallel: bool) -> Kernels:
+    """The loops for one material, the stiffness in parallel or not, energy and gradient in parallel or not; compiled at
+    the first call, read from the cache afterwards."""
+    found = []
+    for template, wide in ((_energy, light_parallel), (_gradient, light_parallel), (_stiffness, parallel)):
+        found.append(specialise(template, response, "parallel" if wide else "serial", parallel=wide))
+    return Kernels(*found)

@@ -13,7 +13,7 @@ from supple.linalg.pattern_loops import list_rows
 __all__ = ["BlockRows", "fill_blocks"]
 
 FloatArray = NDArray[np.float64]
-_PARALLEL_FROM = 2000  # block rows; fewer are done before a second thread has woken up
+_PARALLEL_FROM = 20_000  # block rows; fewer are done before a second thread has woken up
 
 
 @dataclass(frozen=True, eq=False)

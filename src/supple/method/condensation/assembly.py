@@ -84,7 +84,7 @@ def _loop(response: Response, parallel: bool) -> Callable[..., Any]:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
     flat, wide, numbers = float64[::1], float64[:, ::1], int64[::1]
     some = (wide, int32[:, ::1], wide, flat, wide, numbers, numbers, int64, numbers, numbers, int64[:, ::1], flat)
-    names = {"stiff": call_apart(kernels(response, parallel).stiffness, some)}
+    names = {"stiff": call_apart(kernels(response, parallel, parallel).stiffness, some)}
     return compile_copy(_assemble, f"{response.name}_{parallel}", names)
 
 

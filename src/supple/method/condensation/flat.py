@@ -19,7 +19,7 @@ from supple.cubature.reduced_elements import ReducedElements
 from supple.cubature.reduced_kernels import PointLoops
 from supple.elastic import Elements
 from supple.elastic.descent import descent
-from supple.elastic.kernels import PARALLEL_FROM, kernels
+from supple.elastic.kernels import LIGHT_PARALLEL_FROM, kernels
 from supple.linalg.apart import call_apart
 from supple.linalg.compiled import compile_copy
 from supple.linalg.jit import njit
@@ -112,7 +112,7 @@ class Flat(NamedTuple):
     ) -> "Flat":
         """Exact tets of one material on a footing, and the elements of a rule."""
         known = rule.gradient, rule.rest, rule.table, rule.bounds
-        loops = _loops(part.material.response, rule.loops, len(part.ids) >= PARALLEL_FROM)
+        loops = _loops(part.material.response, rule.loops, len(part.ids) >= LIGHT_PARALLEL_FROM)
         U = np.ascontiguousarray(footing.U)
         return cls(list_elements(part), footing.origin, U, known, quadratic, subtracts, loops)
 
@@ -152,7 +152,7 @@ def _loops(response: Response, loops: PointLoops, parallel: bool) -> tuple[Calla
     """The compiled gradient and energy for a material, and for those of a rule."""
     if parallel:
         get_num_threads()  # starts the threads: a loop from the cache that calls a parallel one does not
-    own, flat, wide = kernels(response, parallel), float64[::1], float64[:, ::1]
+    own, flat, wide = kernels(response, parallel, parallel), float64[::1], float64[:, ::1]
     some = wide, int32[:, ::1], wide, flat, wide, int64[::1]
     names = call_materials(loops) | {
         "descend": call_apart(descent(response, parallel), (*some, int64[::1], wide, flat)),
