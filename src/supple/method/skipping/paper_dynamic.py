@@ -1,7 +1,8 @@
 """Algorithms 5 and 6 of [KJ09]: steps of a moving body are skipped as many times in a row as its last full step allows.
 
-Corrected: the error column of Algorithm 5 has the sign and the size of a displacement; line 7 stands outside the condition of line 4, within which the first column would never be added; s_max is
-a whole number; the column that is lent to see errors does not count among r_max.
+Corrected: the error column of Algorithm 5 has the sign and the size of a displacement; line 7 stands outside the
+condition of line 4, within which the first column would never be added; s_max is a whole number; the column that is
+lent to see errors does not count among r_max.
 """
 
 from dataclasses import replace
