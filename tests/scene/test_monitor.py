@@ -16,8 +16,10 @@ from supple.errors import SuppleWarning
 from supple.method import ReducedModel, ReducedSolver
 from supple.scene import Built, build_scene, parse_scene, run_scene
 from supple.scene.build import set_stage
+from supple.scene.info import describe_file
 from supple.scene.simulate import simulate
 from supple.scene.solvers import add_solver
+from supple.solve import SetGravity, SetStiffness
 from supple.subspace import Basis, diagonalise, linear_modes
 
 BEAM: dict[str, Any] = {
@@ -36,14 +38,16 @@ SPIN: dict[str, Any] = {
 }
 
 
-def reduced(scene: dict[str, Any] = BEAM, error: float | None = 0.03, reach: float = 1e9) -> Built:
+def reduced(
+    scene: dict[str, Any] = BEAM, error: float | None = 0.03, reach: float = 1e9, facts: dict[str, Any] | None = None
+) -> Built:
     """The scene in the softest modes, with every tenth element."""
     stage = set_stage(parse_scene(scene))
     basis = diagonalise(linear_modes(stage.body, 6), stage.body)
     count = len(stage.mesh.tets)
     members = np.arange(0, count, 10)
     rule = Rule(members, np.full(len(members), count / len(members)), 0.0)
-    model = ReducedModel(basis, rule, np.zeros((3 * len(stage.body.mass), 0)), reach, error)
+    model = ReducedModel(basis, rule, np.zeros((3 * len(stage.body.mass), 0)), reach, error, facts or {})
     return add_solver(stage, model)
 
 
@@ -176,6 +180,10 @@ def test_inverted_tets_are_counted_and_warned_of(method: str, tmp_path: Path) ->
             J = file[f"frame/{row.frame:04d}/cell/J"]
         assert row.inverted == np.count_nonzero(J <= 0.0)
         assert row.min_jacobian == pytest.approx(J.min(), rel=1e-4)
+    facts = describe_file(tmp_path / "crushed.npz")
+    assert facts["inverted"] == max(row.inverted for row in bad)
+    assert facts["first_inverted_frame"] == bad[0].frame
+    assert facts["min_jacobian"] == pytest.approx(min(row.min_jacobian for row in bad))
 
 
 def test_inverted_elements_of_a_rule_are_warned_of_where_nothing_is_written() -> None:
@@ -197,3 +205,41 @@ def test_json_holds_what_rows_do(tmp_path: Path) -> None:
     assert names | {"trained_error", "estimated_error", "residual"} <= row.keys()
     assert row["inverted"] == 0
     assert 0.5 < row["min_jacobian"] < 1.0
+
+
+LIVE = {
+    "twice as stiff": (SetStiffness(2.0), "the body is 2 times as stiff as its model was trained for"),
+    "strong gravity": (SetGravity((0.0, -50.0, 0.0)), "gravity is 5.1 times as strong as any in training"),
+}
+
+
+@pytest.mark.parametrize("name", list(LIVE))
+def test_events_outside_the_training_are_warned_of_and_end_the_trained_error(name: str) -> None:
+    event, words = LIVE[name]
+    scene = {**BEAM, "time": {**BEAM["time"], "frames": 6}}
+    built = reduced(scene)
+    facts = {"loads": built.drive.directions()}
+    built = reduced(scene, facts=facts)
+    assert facts["loads"] == [{"patch": "gravity", "direction": [0.0, -1.0, 0.0], "size": pytest.approx(9.81)}]
+    with pytest.warns(SuppleWarning, match=f"frame 4: {words}"):
+        rows = [now.row for now in simulate(built, events={3: (event,)})]
+    assert [None if row is None else row.trained_error for row in rows] == [0.03] * 3 + [None] * 3
+
+
+def test_a_run_past_the_judged_steps_is_warned_of_and_ends_the_trained_error() -> None:
+    scene = {**BEAM, "time": {**BEAM["time"], "frames": 6}}
+    built = reduced(scene, facts={"heldout_steps": 8, "step_s": 0.01})
+    with pytest.warns(SuppleWarning, match=r"frame 5: the run goes on past the 8 steps \(0.08 s\)"):
+        rows = [now.row for now in simulate(built)]
+    assert [None if row is None else row.trained_error for row in rows] == [0.03] * 4 + [None] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(simulate(reduced(scene, facts={"heldout_steps": 12, "step_s": 0.01})))
+
+
+def test_a_body_bent_beyond_its_training_has_no_trained_error_any_more() -> None:
+    built = reduced({**BEAM, "time": {**BEAM["time"], "frames": 20}}, reach=1e-3)
+    with pytest.warns(SuppleWarning, match="times as much as in any training sample"):
+        *_, last = simulate(built)
+    assert last.row is not None
+    assert last.row.trained_error is None

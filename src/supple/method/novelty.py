@@ -96,6 +96,8 @@ class Novelty:
         self._arrays: dict[tuple[int, int], tuple[Any, _Patch]] = {}  # kept so that no others get their numbers
         self._live: Live | None = None
         self._pinned = np.zeros((len(body.mass), 3), np.bool_)
+        self.is_left = False
+        """Whether a user was told."""
 
     def look(self, forces: Sequence[Force]) -> None:
         """Warn where the subspace cannot answer a force."""
@@ -179,6 +181,7 @@ class Novelty:
             return
         for patch, _ in new:
             patch.told = missed
+        self.is_left = True
         warnings.warn(
             f"the subspace misses {100 * missed:.0f} % of how the body answers {what} that it was not trained for: "
             "add the load as [[training.load]] and train again, or use the full solver.",

@@ -22,6 +22,11 @@ class Reach:
         """The size of q beside the trained one, squared, is the sum of these times q², (r,)."""
         self._remedy, self._told = remedy, False
 
+    @property
+    def is_left(self) -> bool:
+        """Whether a user was told."""
+        return self._told
+
     def look(self, q: FloatArray, time: float) -> None:
         """Look at coordinates q, (r,), at `time` [s]."""
         self.tell(float(self.weights @ (q * q)), time)

@@ -159,15 +159,23 @@ class Drive:
         return (*steady, *(load.at(time) for load in self.loads))
 
     def directions(self) -> list[dict[str, Any]]:
-        """Every patch that is pushed, gravity and pins that take hold among them, with the direction: plain JSON."""
-        pushed: list[tuple[str, Any]] = [] if self.gravity is None else [(GRAVITY, self.gravity)]
-        pushed += [(load.digest(), load.force.vector) for load in self.loads]
+        """Every patch that is pushed, gravity and pins that take hold among them, with the direction; of forces also
+        the largest size [N or m/s²]. Plain JSON."""
+        pushed: list[tuple[str, Any, float | None]] = []
+        if self.gravity is not None:
+            pushed.append((GRAVITY, self.gravity, 1.0))
+        pushed += [(load.digest(), load.force.vector, load.force.most()) for load in self.loads]
         for begin in sorted({part.pin.from_ for part in self.parts if part.pin.from_ is not None}):
             axes = self._axes(part.pin.from_ == begin for part in self.parts)
             held = np.flatnonzero(axes.any(axis=0))
-            pushed += [(digest_pins(np.flatnonzero(axes[:, axis])), np.eye(3)[axis]) for axis in held]
-        units = [(patch, unit_of(vector)) for patch, vector in pushed]
-        return [{"patch": patch, "direction": unit} for patch, unit in units if unit is not None]
+            pushed += [(digest_pins(np.flatnonzero(axes[:, axis])), np.eye(3)[axis], None) for axis in held]
+        found = []
+        for patch, vector, most in pushed:
+            unit = unit_of(vector)
+            if unit is not None:
+                size = {} if most is None else {"size": most * float(np.linalg.norm(vector))}
+                found.append({"patch": patch, "direction": unit, **size})
+        return found
 
     def changes(self, before: float | None, now: float) -> tuple[Event, ...]:
         """Pins that let go or take hold, and target volumes that change, between steps that begin at `before` and at

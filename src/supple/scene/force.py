@@ -53,6 +53,10 @@ class Force(Section):
             check_times([key.t for key in self.keys])
         return self
 
+    def most(self) -> float:
+        """The largest factor on the vector at any time, without its sign."""
+        return 1.0 if self.keys is None else max(abs(key.scale) for key in self.keys)
+
     def strength(self, time: float) -> float:
         """Factor on the vector at `time` [s]; 0 outside the force's interval."""
         if not is_within(time, self.from_, self.until):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.elastic.rest_shape import volume_ratios
 from supple.errors import FileFormatError
 from supple.io import Cache, load_checkpoint, load_mesh, open_cache
 from supple.io.articulated_file import is_articulated_file, tell_articulated
@@ -179,6 +180,26 @@ def _describe_recording(cache: Cache) -> Facts:
         "metres_per_unit": info.metres_per_unit,
         "triangles": len(cache.triangles),
         "fields": list(cache.fields),
+        **_tell_volumes(cache),
+    }
+
+
+def _tell_volumes(cache: Cache) -> Facts:
+    """How many tets are inverted in the worst frame, the least volume ratio of any and the first frame with one; null
+    for a recording that holds no tets."""
+    mesh = cache.body()
+    if mesh is None or not len(mesh.tets):
+        return {"inverted": None, "min_jacobian": None, "first_inverted_frame": None}
+    corners = mesh.vertices[mesh.tets]
+    edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
+    inverse = np.ascontiguousarray(np.linalg.inv(edges).reshape(-1, 9).T)
+    tets = np.ascontiguousarray(mesh.tets.T.astype(np.int32))
+    ratios = [volume_ratios(np.ascontiguousarray(cache.positions(i)), tets, inverse) for i in range(cache.frames)]
+    inverted = [int(np.count_nonzero(ratio <= 0.0)) for ratio in ratios]
+    return {
+        "inverted": max(inverted, default=0),
+        "min_jacobian": min((float(ratio.min()) for ratio in ratios), default=None),
+        "first_inverted_frame": next((n for n, bad in zip(cache.indices, inverted, strict=True) if bad), None),
     }
 
 

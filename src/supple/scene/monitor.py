@@ -21,6 +21,7 @@ from supple.scene.crossing import make_check
 from supple.scene.energy_balance import EnergyBalance, is_fed
 from supple.scene.progress import FrameRow, StepRow
 from supple.scene.stage import Built
+from supple.scene.trained_range import TrainedRange
 from supple.solve import Inputs
 
 __all__ = ["Lift", "Placed", "RunMonitor"]
@@ -52,6 +53,7 @@ class RunMonitor:
         self._crossing = make_check(built)
         self._energy = EnergyBalance(built.body.mass.sum(), built.mesh.size(), _find_remedy(built))
         self._inverted_warned = False
+        self._range = TrainedRange(built)
         self._built: Built | None = None
         self._measured: Measured | None = None
         self._reports: list[Report] = []
@@ -63,6 +65,7 @@ class RunMonitor:
             time = frame / built.scene.time.fps
             self._built, self._measured = built, built.solver.measure(state, built.drive.inputs(time, time))
             self._energy.restart(_total(self._measured), None)
+            self._range = TrainedRange(built)
         self._reports, self._crossings, self._fed, self._began = [], 0, False, work_clock()
 
     def step(self, built: Built, begin: Any, end: Any, inputs: Inputs, report: Report) -> None:
@@ -86,6 +89,8 @@ class RunMonitor:
             self._energy.check(frame, _total(measured), work, touching, fed=self._fed)
         volumes = _check_all(built, frame, measured, placed)
         self._check_inverted(built, frame, volumes or measured.volumes)
+        scene_time = built.scene.time
+        self._range.check(frame, (frame + scene_time.preroll) / scene_time.fps, state, inputs)
         row = FrameRow(
             frame=frame,
             time=frame / built.scene.time.fps,
@@ -103,7 +108,7 @@ class RunMonitor:
             phases=_sum_phases(reports),
             full_share=max(report.full_share for report in reports),
             estimated_error=reports[-1].estimated_error,
-            trained_error=reports[-1].trained_error,
+            trained_error=None if self._range.is_left else reports[-1].trained_error,
             local_global_iterations=sum(report.local_global_iterations for report in reports),
             change=largest(report.change for report in reports),
             converged=all(report.converged for report in reports),

@@ -35,6 +35,7 @@ from supple.method.halving import Tally, advance
 from supple.method.measured import Measured, measure_body
 from supple.method.model import ReducedModel
 from supple.method.outer import Approach, ContactLoop, Round, count_contact
+from supple.method.reach import Reach
 from supple.method.skinned.model import SkinnedModel
 from supple.method.skinned.solver import SkinnedSolver
 from supple.method.solver import Arrays, Report
@@ -93,6 +94,7 @@ class CondensationSolver:
         self._options = {"integrator": integrator, "tolerance": tolerance, "max_iterations": max_iterations}
         self._steps = make_steps(body, model, rig, integrator, tolerance)
         self._colliders, self._contact = tuple(colliders), contact
+        self._reach = Reach(model.basis.importance, model.reach, "train with stronger loads or these contacts")
         more = RIGID if free else 0
         self._ground = ground = Ground(body, model.basis, self._steps.subspace, more)
         side, edge = float(np.ptp(body.mesh.vertices, axis=0).max()), body.mesh.surface().mean_edge()
@@ -158,7 +160,11 @@ class CondensationSolver:
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         kind: Literal["full", "reduced", "hybrid"] = "hybrid" if self._share else "reduced"
         kind = "full" if self._share == 1.0 else kind
-        return state, tally.report(watch.finish(), kind, self._share, self.model.error)
+        if self._share:  # else the solver of the subspace alone has looked
+            q = self._steps.subspace.coordinates(state.below)[: self.model.basis.rank]
+            self._reach.look(q, inputs.end.time)
+        error = None if self._reach.is_left else self.model.error
+        return state, tally.report(watch.finish(), kind, self._share, error)
 
     def positions(self, state: CondensedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         return state.place(self._ground, vertices)

@@ -124,7 +124,12 @@ class ReducedSolver:
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         spent = watch.finish()
         phases = {**spent, "step": spent["other"], "other": 0.0}
-        return state, tally.report(phases, "reduced", 0.0, self.model.error)
+        return state, tally.report(phases, "reduced", 0.0, self._trained_error())
+
+    def _trained_error(self) -> float | None:
+        """The model's error, until it was said that it is not known."""
+        is_left = self._reach.is_left or (self._novelty is not None and self._novelty.is_left)
+        return None if is_left else self.model.error
 
     def positions(self, state: ReducedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         if state.is_framed:

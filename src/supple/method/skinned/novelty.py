@@ -31,6 +31,8 @@ class PoseNovelty:
             spread = float(np.linalg.norm(self._trained - self._trained.mean(axis=0), axis=1).max())
         self._allowed = max(_OUTSIDE * spread, _LEAST * float(skeleton.levers.max()))
         self._told = not len(poses)
+        self.is_left = False
+        """Whether a user was told."""
         self._known, self._slack = np.zeros(len(self._levers)), -1.0
 
     def look(self, pose: FloatArray, time: float) -> None:
@@ -44,7 +46,7 @@ class PoseNovelty:
         far = float(np.linalg.norm(self._trained - self._embed(pose), axis=1).min())
         self._known, self._slack = own.copy(), self._allowed - far
         if self._slack < 0.0:
-            self._told = True
+            self._told = self.is_left = True
             warnings.warn(
                 f"the pose at {time:.4g} s is {far / self._allowed:.2g} times as far from any trained pose as is known "
                 "to be safe, so its error is not known: train with poses like it, or use the full solver.",

@@ -120,7 +120,12 @@ class SkinnedSolver:
         state = advance(partial(self._single, watch=watch), state, inputs, tally, self.body, self.is_static)
         spent = watch.finish()
         phases = {**spent, "step": spent["other"], "other": 0.0}
-        return state, tally.report(phases, "reduced", 0.0, self.model.error)
+        return state, tally.report(phases, "reduced", 0.0, self._trained_error())
+
+    def _trained_error(self) -> float | None:
+        """The model's error, until it was said that it is not known."""
+        loads = self._loads_known is not None and self._loads_known.is_left
+        return None if self._reach.is_left or self._poses_known.is_left or loads else self.model.error
 
     def positions(self, state: SkinnedState, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         rest = self.rig.rest if vertices is None else self.rig.rest[vertices]
