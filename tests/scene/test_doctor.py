@@ -152,6 +152,7 @@ def test_unit_that_makes_a_body_plausible_is_named(tmp_path: Path) -> None:
     soft = {"material": {"young": 3e4, "density": 1000.0}}
     [text] = of(examine(tmp_path / "man.npz", soft), "self-weight")
     assert 'which units = "dm" would make' in text
+    assert "e+" not in text
     assert of(examine(tmp_path / "man.npz", {**soft, "units": "dm"}), "self-weight") == []
     [text] = of(findings(material={"young": 500.0}), "self-weight")  # a metre long, and too soft in any unit
     assert "units" not in text

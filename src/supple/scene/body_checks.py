@@ -105,9 +105,13 @@ def _lighten(stage: Stage) -> str:
         return "raise young, or lower density"
     factor, size, mass = UNITS[unit] / stage.scene.metres, stage.mesh.size(), float(stage.body.mass.sum())
     return (
-        f"it is {size:.3g} m across and weighs {mass:,.4g} kg, which units = "
-        f'"{unit}" would make {factor * size:.3g} m and {factor**3 * mass:.3g} kg; set that, or raise young'
+        f"it is {size:.3g} m across and weighs {_weight_text(mass)}, which units = "
+        f'"{unit}" would make {factor * size:.3g} m and {_weight_text(factor**3 * mass)}; set that, or raise young'
     )
+
+
+def _weight_text(mass: float) -> str:
+    return f"{mass:,.0f} kg" if mass >= 1000.0 else f"{mass:.3g} kg"
 
 
 def _likely_unit(stage: Stage) -> str | None:
