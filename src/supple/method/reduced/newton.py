@@ -45,9 +45,7 @@ REASONS = {
 _FALLS_FAST = 0.25  # residuals that fall less than this make the stiffness anew
 _ARMIJO, _SMALLEST_STEP = 1e-4, 2.0**-20
 _CLEAR = 0.1  # a full step that leaves so little of the residual needs no look at the energy
-_PARALLEL_FROM = (
-    1_000_000  # rank² times elements that are worth a second thread; halves are summed in one order
-)
+_PARALLEL_FROM = 1_000_000  # rank² times elements that are worth a second thread; halves are summed in one order
 
 
 class LoadLoops(NamedTuple):
