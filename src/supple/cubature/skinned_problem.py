@@ -92,7 +92,8 @@ class CornerForces:
         poses, which = np.unique(self._samples.which[numbers], return_inverse=True)
         A, t = self._rig.frames_in(self._R[poses], self._t[poses], vertices)
         U = self._columns[vertices].reshape(3 * len(vertices), -1)
-        points = (U @ self._samples.coordinates[:, numbers]).T.reshape(len(numbers), -1, 3) + self._rig.rest[vertices]
+        moved = (U @ self._samples.coordinates[:, numbers]).T.reshape(len(numbers), len(vertices), 3)
+        points = moved + self._rig.rest[vertices]
         F = np.empty((len(numbers), len(corners), 3, 3))
         _deform(A, t, which, points, corners, hats, F)
         out = np.empty((len(corners), 4, 3, len(numbers)), np.float32)

@@ -118,7 +118,7 @@ class SkinnedRig:
         weights = np.tile(chosen.weights, (poses, 1))
         blend = _BLENDS[self.mode].frames
         A, shift = blend(R.reshape(-1, 3, 3), t.reshape(-1, 3), own.reshape(weights.shape), weights)
-        return A.reshape(poses, -1, 3, 3), shift.reshape(poses, -1, 3)
+        return A.reshape(poses, len(chosen.joints), 3, 3), shift.reshape(poses, len(chosen.joints), 3)
 
     def turns(self, pose: FloatArray, vertices: NDArray[np.integer] | None = None) -> FloatArray:
         """Rotations of the skin at all vertices or the chosen ones, (k, 3, 3); of a linear blend, the nearest ones."""
