@@ -21,7 +21,7 @@ from supple.scene.progress import SilentListener
 
 def run(path: Path, output: Path, **asked: object) -> list[str]:
     said: list[str] = []
-    launch(Launch(path, [output], **asked), SilentListener(), said.append, said.append)
+    launch(Launch(path, [output], detailed=True, **asked), SilentListener(), said.append, said.append)
     return said
 
 

@@ -84,6 +84,7 @@ def place_at(built: Built, time: float) -> NDArray[np.float64]:
     return rigging.rig.positions(rigging.course.pose(time))
 
 
+@pytest.mark.filterwarnings("default:.* tets are inverted")  # beside the joint
 def test_a_capsule_bends_with_its_bones_and_its_flesh_finds_its_balance() -> None:
     built = build()
     frames = play(built)
@@ -323,6 +324,7 @@ def test_hold_is_bones_nothing_or_a_selection() -> None:
     assert play(nothing)[4] == pytest.approx(nothing.mesh.vertices, abs=1e-6)  # nobody tells the flesh to bend
 
 
+@pytest.mark.filterwarnings("default:.* tets are inverted")  # beside the joint
 def test_a_pin_counts_before_the_rig_until_it_lets_go() -> None:
     built = build(pin=[{"select": "max x 30%", "until": 0.25}])
     held = np.intersect1d(rigging_of(built).held.pins.vertices, built.drive.parts[0].vertices)
