@@ -37,7 +37,7 @@ def test_rows_are_told_when_they_are_done(monkeypatch: pytest.MonkeyPatch) -> No
             yield {"number": number}
 
     told: list[dict[str, int]] = []
-    found = run_benchmark(Benchmark("two", "two rows", rows), "small", 1, each=told.append)
+    found = run_benchmark(Benchmark("two", "two rows", rows), "paper", 1, each=told.append)
     assert found["rows"] == told == [{"number": 0}, {"number": 1}]
 
 

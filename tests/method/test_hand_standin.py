@@ -11,24 +11,14 @@ from supple.material import Corotational
 from supple.mesh import TetMesh
 from supple.method import FullSolver
 from supple.rig import Influences, SkinnedRig
+from supple.rig.free_bones import FreeBones
 from supple.solve import Inputs, Moment
 
 
-class FreeBones:
-    """Bones that go anywhere on their own, as recorded: a rotation vector [rad] and a shift [m] each, (6 j,)."""
-
-    def __init__(self, count: int) -> None:
-        self.names = tuple(f"bone{k}" for k in range(count))
-        self.controls = tuple(f"{name}.{axis}" for name in self.names for axis in ("x", "y", "z", "tx", "ty", "tz"))
-        self.neutral = np.zeros(6 * count)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def transforms(self, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """R (j, 3, 3) and t (j, 3)."""
-        turns, shifts = np.split(np.reshape(pose, (-1, 6)), 2, axis=1)
-        return Rotation.from_rotvec(turns).as_matrix(), np.ascontiguousarray(shifts)
+def free_bones(count: int) -> FreeBones:
+    """Bones that go anywhere on their own, as recorded."""
+    ends = np.zeros((count, 3))
+    return FreeBones(tuple(f"bone{k}" for k in range(count)), np.full(count, -1, np.int32), ends, ends)
 
 
 class Hand:
@@ -38,7 +28,7 @@ class Hand:
         stored, self._poses = np.load(folder / "mesh.npz"), np.load(folder / "training_poses.npz")
         self._states = np.load(folder / "full_states.npz")
         vertices, weights, self.free = stored["vertices"], stored["skin_weights"], int(stored["n_unconstrained"])
-        self.rig = SkinnedRig(FreeBones(weights.shape[1]), Influences.from_dense(weights, None), vertices)
+        self.rig = SkinnedRig(free_bones(weights.shape[1]), Influences.from_dense(weights, None), vertices)
         pins = Pins.of(np.arange(self.free, len(vertices)))
         self.bones = weights[self.free :].argmax(axis=1)
         self.body = Body.build(TetMesh.clean(vertices, stored["tets"]), Corotational(young=5000.0, poisson=0.08), pins)

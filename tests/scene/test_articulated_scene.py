@@ -85,7 +85,7 @@ def test_a_scene_that_asks_for_another_division_by_name_trains_again(
     source: Path, model: ArticulatedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard, asked = Heard(), []
-    monkeypatch.setattr(prepare, "train_scene", lambda stage, *_: asked.append(stage) or model)
+    monkeypatch.setattr(prepare, "train_scene", lambda stage, *_, **__: asked.append(stage) or model)
     prepare_scene(stage_of(training={"domains": "none"}), heard, source)
     assert "was trained with training.domains = bones instead of none: training again" in heard.text
     assert len(asked) == 1

@@ -67,7 +67,7 @@ def test_young_means_what_it_means_in_the_full_solver(method: str) -> None:
 def test_a_run_whose_steps_are_not_converged_says_so_with_figures(method: str, tmp_path: Path) -> None:
     def run(**settings: Any) -> RunResult:
         scene = changed(BLOCK, method={"name": method, **settings}, material={"young": 2e6})
-        return run_scene(build_scene(parse_scene(scene)), [tmp_path / "a.npz"])
+        return run_scene(build_scene(parse_scene(scene)), [tmp_path / "a.npz"], overwrite=True)
 
     with pytest.warns(SuppleWarning, match=r"in 3 of 3 frames.* after exactly 5 iterations: .*method.convergence"):
         rows = run(iterations=5, convergence=0.0).rows

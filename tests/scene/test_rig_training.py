@@ -106,6 +106,7 @@ def test_a_pre_roll_leads_into_the_motion_at_any_speed() -> None:
     assert speeds[1] == pytest.approx(2.0 * speeds[0], rel=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:frame .* are inverted")  # beside the joint
 def test_the_model_meets_its_tolerance_and_runs_as_the_full_solver_does(
     source: Path, stage: Stage, model: SkinnedModel
 ) -> None:
@@ -123,6 +124,7 @@ def test_the_model_meets_its_tolerance_and_runs_as_the_full_solver_does(
     assert error <= TOLERANCE
 
 
+@pytest.mark.filterwarnings("ignore:frame .* are inverted")  # beside the joint
 def test_newmark_runs_with_it_too(model: SkinnedModel) -> None:
     stage = stage_of(time={"integrator": "newmark", "substeps": 4})
     full = add_solver(replace(stage, scene=stage.scene.under("full")))

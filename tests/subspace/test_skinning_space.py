@@ -95,7 +95,8 @@ def test_recorded_motion_alone_or_on_top_is_reproduced() -> None:
         assert space.columns == base.columns + 8
         assert space.idle.sum() == 2
         for x in recorded:
-            np.testing.assert_allclose(space.lift(space.project(x)), x, rtol=0, atol=1e-10)
+            # recorded displacements are learned from in single precision
+            np.testing.assert_allclose(space.lift(space.project(x)), x, rtol=0, atol=np.abs(x).max() * 2.0**-23)
 
 
 def test_what_is_no_recording_of_this_mesh_is_refused() -> None:

@@ -71,7 +71,7 @@ class RunMonitor:
     def step(self, built: Built, begin: Any, end: Any, inputs: Inputs, report: Report) -> None:
         """A step of the frame was taken from one state to another."""
         self._reports.append(report)
-        self._fed = self._fed or is_fed(inputs) or bool(end.live.grabs)
+        self._fed = self._fed or is_fed(inputs) or any(one.live.grabs for one in getattr(end, "states", (end,)))
         if self._crossing is not None:
             place = built.solver.positions
             self._crossings += self._crossing.count(place(begin), place(end), inputs, report.touching)
