@@ -341,7 +341,8 @@ def check_skipping() -> None:
 def check_pinch() -> None:
     """Pinched where its subspace knows nothing of it, the bar is that of full space; elsewhere it stays reduced."""
     small = {"mesh": {"resolution": 12}, "time": {"frames": 13}}
-    pinched, full = play("pinch", small), play("pinch", {**small, "method": {"name": "full", "tolerance": 1e-4}})
+    careful, exact = {"tolerance": 0.01}, {"name": "full", "tolerance": 1e-4}  # 0.02 of all motion is 6 % at the tip
+    pinched, full = play("pinch", {**small, "method": careful}), play("pinch", {**small, "method": exact})
     kinds = {row.kind for row in pinched.rows.values()}
     assert kinds == {"reduced", "hybrid"}
     assert 0.1 < max(row.full_share for row in pinched.rows.values()) < 0.7
