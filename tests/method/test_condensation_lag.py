@@ -68,7 +68,8 @@ def test_matrices_that_lag_take_no_more_iterations(integrator: str, monkeypatch)
     assert full == same > 0
     assert few < made["_stiffen"] - few or integrator == "static"  # it does lag
     assert sum(lagged) <= sum(anew) + 1, (lagged, anew)  # 42 and 63; 46 where elements lag by 0.02
-    assert np.abs(x - exact).max() < 1e-4 * np.abs(exact - beam(elements=600).mesh.vertices).max()
+    # sideways between two round balls without friction the bar may slip either way: round-off decides how far
+    assert np.abs(x - exact)[:, :2].max() < 1e-4 * np.abs(exact - beam(elements=600).mesh.vertices).max()
 
 
 def test_with_slack_a_hessian_that_was_not_definite_is_not_asked_for_again(monkeypatch) -> None:
