@@ -13,11 +13,11 @@ from typing import Any
 
 from supple.errors import FileFormatError, OutputError, SuppleWarning, TrainingError
 from supple.io.articulated_file import is_articulated_file, load_articulated, save_articulated
+from supple.io.fallback_places import fallback_places, make_fallback_folder
 from supple.io.files import make_folder, probe_folder, write_atomically
 from supple.io.model_file import load_model, save_model
 from supple.io.permit import Permit
 from supple.io.posespace_file import load_posespace, save_posespace
-from supple.io.refuge import make_refuge, refuges
 from supple.io.skinned_file import load_skinned, save_skinned
 from supple.linalg.work_clock import work_clock
 from supple.method import (
@@ -151,9 +151,9 @@ def _store(stage: Stage, path: Path, model: TrainedModel, listener: Listener, pe
     try:
         listener.say(f"wrote {save_trained(stage, path, model)}")
     except OutputError as error:
-        for place in refuges(path, cache_folder()):
+        for place in fallback_places(path, cache_folder()):
             try:
-                make_refuge(place)
+                make_fallback_folder(place)
                 kept = save_trained(stage, place, model)
             except (OutputError, OSError):
                 continue

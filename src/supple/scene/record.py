@@ -16,11 +16,11 @@ from supple.contact.result import Touch
 from supple.errors import OutputError
 from supple.io import CacheInfo, Frame, FrameWriter, load_checkpoint, open_writer, probe, save_checkpoint
 from supple.io.character import Character
+from supple.io.fallback_places import fallback_places, make_fallback_folder
 from supple.io.load_character import load_character
 from supple.io.lock import locked
 from supple.io.permit import Permit
 from supple.io.record_character import keeps_character
-from supple.io.refuge import make_refuge, refuges
 from supple.io.watched import OutputRemovedError
 from supple.mesh import Sheet
 from supple.scene.kept import cache_folder
@@ -122,7 +122,7 @@ class Recorder:
         self._stamp = stamp_run(built, events or {})
         beside = checkpoint_path(outputs)
         #: where a checkpoint may lie, best first
-        self._checkpoints = [] if beside is None else [beside, *refuges(beside, cache_folder())]
+        self._checkpoints = [] if beside is None else [beside, *fallback_places(beside, cache_folder())]
         probe_outputs(outputs)
         with ExitStack() as taken:
             taken.enter_context(locked(outputs))
@@ -221,7 +221,7 @@ class Recorder:
         for path in self._checkpoints:
             try:
                 if failure is not None:
-                    make_refuge(path)
+                    make_fallback_folder(path)
                 save_checkpoint(path, arrays, {"stamp": self._stamp, "frame": now.frame})
                 return path
             except (OutputError, OSError) as error:
