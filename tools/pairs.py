@@ -58,22 +58,30 @@ def run_pass(python: Path, name: str, options: Sequence[str]) -> list[Row]:
 
 
 def label(row: Row) -> str:
-    """What tells a row from others: its texts, and its whole numbers that count elements, rank and the like."""
-    sizes = ("tets", "rank", "unknowns", "elements", "threads", "handles")
-    return " ".join(str(value) for key, value in row.items() if isinstance(value, str) or key in sizes)
+    """What tells a row from others: its texts, and the numbers that say what was run."""
+    sizes = ("tets", "rank", "unknowns", "elements", "threads", "handles", "convergence")
+    return " ".join(str(value) for key, value in row.items() if isinstance(value, str) or (key in sizes and value))
+
+
+def pair_up(first: Sequence[Row], second: Sequence[Row]) -> Iterator[tuple[int, int]]:
+    """Places of the rows that both have: of the same label, the first with the first, and so on."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(second):
+        places.setdefault(label(row), []).append(place)
+    for place, row in enumerate(first):
+        if left := places.get(label(row)):
+            yield place, left.pop(0)
 
 
 def compare(first: Sequence[Sequence[Row]], second: Sequence[Sequence[Row]]) -> Iterator[Row]:
     """The medians over passes of every figure in milliseconds that both have, and their ratio, second to first."""
-    for number, (row, other) in enumerate(zip(first[0], second[0], strict=False)):
+    for place, there in pair_up(first[0], second[0]):
+        row, other = first[0][place], second[0][there]
         for key, value in row.items():
-            if (
-                "ms" not in key.split("_")
-                or not isinstance(value, int | float)
-                or not isinstance(other.get(key), int | float)
-            ):
+            if "ms" not in key.split("_") or not all(isinstance(one, int | float) for one in (value, other.get(key))):
                 continue
-            a, b = (median(float(rows[number][key]) for rows in passes) for passes in (first, second))
+            a = median(float(rows[place][key]) for rows in first)
+            b = median(float(rows[there][key]) for rows in second)
             if a > 0.0:
                 yield {"row": label(row), "figure": key, "first": a, "second": b, "ratio": b / a}
 

@@ -32,6 +32,18 @@ def test_figures_that_one_commit_does_not_measure_are_left_out(pairs: ModuleType
     assert list(pairs.compare(rows, [[{"a_ms": 1.0, "b_ms": 2.0, "forms": 4}]])) == []
 
 
+def test_rows_that_one_commit_alone_has_shift_no_others(pairs: ModuleType) -> None:
+    first = [[{"method": "clusters", "ms": 1.0}, {"method": "fit", "ms": 2.0}]]
+    second = [
+        [
+            {"method": "clusters", "convergence": 0.0, "ms": 3.0},
+            {"method": "clusters", "convergence": 0.02, "ms": 9.0},
+            {"method": "fit", "convergence": 0.0, "ms": 4.0},
+        ]
+    ]
+    assert [(row["row"], row["ratio"]) for row in pairs.compare(first, second)] == [("clusters", 3.0), ("fit", 2.0)]
+
+
 def test_an_unknown_commit_is_named(pairs: ModuleType) -> None:
     with pytest.raises(SystemExit, match="there is no commit no-such-name"):
         pairs.resolve("no-such-name")
