@@ -33,9 +33,10 @@ def test_quaternions_follow_a_moving_body():
     assert energy == pytest.approx(constraint.energy(X), rel=1e-9)
 
 
-def test_the_order_of_many_elements_is_that_of_one_thread():
+def test_the_order_of_many_elements_is_that_of_one_thread(monkeypatch):
     from supple._threads import available_threads, set_threads
 
+    monkeypatch.setattr("supple.constraint.local_step.PARALLEL_FROM", 0)
     mesh = fill_box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 9)
     constraint = every_constraint(mesh)[0]
     step = LocalStep.build(constraint, mesh.vertices, np.arange(len(mesh.vertices)))

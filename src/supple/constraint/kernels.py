@@ -33,7 +33,7 @@ __all__ = [
 # remembered from call to call (a quaternion), the parameters, and as many rows to work with.
 VALUE, PROJECTION, DISTANCE, MEMORY, PARAMETERS = 0, 9, 18, 19, 23
 LANES = 64
-PARALLEL_FROM = 2000  # elements; fewer are done before a second thread has woken up
+PARALLEL_FROM = 30_000  # elements; fewer take less than the half millisecond in which a second thread wakes up
 
 
 class Loops(NamedTuple):
